@@ -1,0 +1,21 @@
+// Request and roster become cases. Pure: no GPU, no clock, no process.
+#pragma once
+
+#include <vector>
+
+#include "plan/request.hpp"
+#include "roster/roster.hpp"
+
+namespace flashbench {
+
+struct Plan {
+  std::vector<Case> cases;        // in order, without repeats, after --filter
+  std::size_t before_filter = 0;  // "0 of N cases matched"
+};
+
+// Resolves every auto, expands globs against the roster's implementations. Throws UsageError for
+// unknown implementations (with the nearest name), heads that kv_heads does not divide, and the
+// like.
+Plan make_plan(const UserRequest&, const Roster&);
+
+}  // namespace flashbench

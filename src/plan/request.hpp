@@ -1,0 +1,58 @@
+// What a user asked for, after cli/ and the config reader understood it. Plain data; nothing here
+// touches a machine.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "record/problem.hpp"
+
+namespace flashbench {
+
+// One cartesian product. An empty list means the default of interface.md (which may depend on the
+// backend).
+struct Sweep {
+  std::vector<std::string> impl;  // names or globs
+  std::vector<Pass> pass;
+  std::vector<std::int64_t> seq, seq_k, batch, heads, kv_heads, head_dim;
+  std::vector<Dtype> dtype;
+  std::vector<Mask> mask;
+  std::vector<double> scale;
+  std::vector<Layout> layout;
+  std::vector<Init> init;
+  std::vector<Cache> cache;
+  std::optional<double> threshold;  // of this sweep, relative
+};
+
+enum class Check { full, only, none };
+
+struct Options {
+  std::string device = "auto";  // auto, cpu, cuda, or an ordinal
+  std::uint64_t seed = 1;
+  std::optional<std::int64_t> warmup, iters;
+  std::int64_t min_samples = 10;
+  double time_budget_s = 1, precision = 0.005, timeout_s = 60;
+  Check check = Check::full;
+  bool deterministic = false, dry_run = false, strict = false, counters = false, profile = false,
+       explain = false, allow_different = false;
+  std::optional<double> peak_tflops, threshold;
+  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
+  std::vector<std::string> plugins, against;
+  std::string json_file, csv_file, md_file, junit_file;  // "-" is stdout
+};
+
+struct UserRequest {
+  std::vector<Sweep> sweeps;
+  Options options;
+  std::vector<std::string> argv;
+};
+
+// Wrong words from the user (exit 2); what() names what was wrong and what would be right.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace flashbench

@@ -1,0 +1,151 @@
+// A row of a report and the report itself. Plain data: every field that may be missing is an
+// optional, and becomes null in JSON, empty in CSV and "n/a" in a table. JSON conversion:
+// record/json.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/problem.hpp"
+
+namespace flashbench {
+
+struct Sample {
+  double ms = 0;
+  int set = 0;  // which of the two input sets
+};
+
+// Median with the distribution-free (order statistic) 95 % interval; milliseconds.
+struct Time {
+  double median = 0, low = 0, high = 0, min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
+  std::int64_t n = 0;
+  std::vector<Sample> samples;
+};
+
+// Bytes by operand: q k v o statistics scores do dq dk dv, as in FlashbenchOperand.
+struct Traffic {
+  std::map<std::string, double> read, written;
+  double total() const;
+};
+
+struct KernelCost {
+  std::string kernel;
+  Pipe pipe = Pipe::none;
+  double flops = 0, exponentials = 0;
+  Traffic traffic;
+};
+
+struct Cost {
+  std::vector<KernelCost> kernels;
+  std::int64_t workspace_bytes = 0;
+  std::vector<std::string> saves;  // "lse", "m", "l"
+};
+
+struct Launch {
+  std::string kernel;
+  std::optional<std::int64_t> registers, spilled_bytes, threads, shared_bytes, blocks,
+      blocks_per_multiprocessor;
+  std::optional<double> waves;
+};
+
+struct Counts {
+  Traffic traffic;
+  double exponentials = 0, divisions = 0, corrections = 0, merges = 0, barriers = 0, flops = 0;
+};
+
+// One tensor (o, lse, dq, dk, dv) against the fp64 reference, over both input sets.
+struct TensorCheck {
+  std::string tensor;
+  std::optional<double> max_abs, rmse;
+  std::optional<double>
+      ratio;  // the largest error / bound over the 64-row blocks; at most 1 passes
+  std::optional<std::array<std::int64_t, 4>> worst;  // b, s, h, x; x = -1 for lse
+  std::int64_t rows_checked = 0, rows_total = 0;
+  Verdict verdict = Verdict::not_checked;
+  std::string reason;  // a sentence when it fails: what, where, how far off
+};
+
+// Rates measured in this run: "sgemm", "gemm", "mma", "wgmma" in FLOP/s, "exp2" in evaluations/s,
+// "copy" in bytes/s.
+struct Ceiling {
+  std::string name;
+  double rate = 0;
+  std::int64_t n = 0;  // samples behind the median
+};
+
+struct Utilization {
+  std::optional<double> peak;     // counted FLOPs / time / datasheet peak, 0...1
+  std::optional<double> ceiling;  // floor time / time
+  std::string binds;              // "sgemm", "copy", "exp2", ...: the largest term of the floor
+  std::optional<double> floor_ms;
+};
+
+struct Speedup {
+  std::string vs;  // the implementation
+  double value = 1, low = 1, high = 1;
+};
+
+struct Memory {
+  std::optional<std::int64_t> workspace_bytes, saved_bytes, inputs_bytes, outputs_bytes,
+      device_bytes;
+  std::optional<std::int64_t> needed_bytes;  // of an oom row
+};
+
+struct Row {
+  Case what;
+  Status status = Status::not_run;
+  std::string reason;  // a sentence, for each status but ok
+  std::optional<Time> time;
+  std::optional<double> tflops;
+  Utilization utilization;
+  Flops flops;
+  std::optional<Cost> cost;
+  std::optional<Counts> counts;
+  Memory memory;
+  std::vector<Launch> launches;
+  std::vector<TensorCheck> numerics;
+  std::optional<Speedup> speedup;
+  std::optional<double> clock_mhz;
+  std::vector<std::string>
+      flags;                    // power_capped, throttled, drift, imprecise, contended, cpu_bound
+  std::optional<double> drift;  // relative: last tenth over first tenth, minus 1
+  std::optional<bool> deterministic;
+  std::vector<std::string> shared_rounds_with;  // keys
+  std::string command;                          // a line that reproduces this row
+};
+
+struct DeviceFacts {
+  Backend backend = Backend::cpu;
+  std::string name, uuid, pci, driver, cuda, peak_source;
+  std::optional<std::int64_t> multiprocessors, memory_bytes, l2_bytes, shared_bytes_per_block,
+      shared_bytes_per_multiprocessor, compute_capability, ordinal;
+  std::optional<double> clock_mhz, memory_clock_mhz, power_limit_w, peak_tflops, peak_gbps;
+};
+
+struct Measurement {
+  Cache cache = Cache::cold;
+  std::string timer;   // "steady_clock", "cuda events"
+  std::string method;  // of the worker's hello
+  std::optional<double> precision, time_budget_s;
+  std::optional<std::int64_t> min_samples, iters, warmup, flush_bytes;
+  std::uint64_t seed = 0;
+  std::string check;  // "full", "only", "none"
+};
+
+struct Report {
+  bool complete = false;
+  std::string tool_version, tool_commit, tool_build;
+  std::vector<std::string> argv;
+  std::string started;  // ISO 8601, UTC
+  std::string label, host;
+  DeviceFacts device;
+  std::vector<Ceiling> ceilings;
+  Measurement measurement;
+  std::vector<Row> rows;
+};
+
+}  // namespace flashbench

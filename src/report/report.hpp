@@ -1,0 +1,26 @@
+// Rows to text. Every renderer is one file and one line in renderers(); none of them measures or
+// judges.
+#pragma once
+
+#include <string>
+
+#include "record/row.hpp"
+
+namespace flashbench {
+
+struct TableOptions {
+  bool color = false, wide = false;  // wide: registers, shared memory, blocks an SM, waves too
+  std::string pivot;                 // an axis, or empty
+};
+
+std::string render_table(const Report&, const TableOptions&);
+std::string render_csv(const Report&);  // RFC 4180, a record a row
+std::string render_markdown(const Report&, const TableOptions&);
+std::string render_junit(const Report&);
+// Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
+// stdout. Throws std::runtime_error naming the file and the cause.
+void write_atomically(const std::string& path, const std::string& text);
+// Before any work: throws UsageError when `path` could not be written.
+void check_writable(const std::string& path);
+
+}  // namespace flashbench

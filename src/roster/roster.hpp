@@ -1,0 +1,39 @@
+// Who the workers are: asks each for its hello and keeps the answers. Starting processes is
+// schedule/process's work.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "record/messages.hpp"
+
+namespace flashbench {
+
+struct WorkerFacts {
+  std::string program;  // absolute path
+  std::vector<std::string> arguments;
+  std::string source;  // "built-in", "plugin:x", "against:x"
+  Backend backend = Backend::cpu;
+  reply::Hello hello;
+};
+
+struct Roster {
+  Backend backend = Backend::cpu;  // what --device resolved to
+  std::vector<WorkerFacts> workers;
+  std::string judge_program;
+  std::vector<std::string> notices;  // for stderr: "no usable GPU (...): measuring on the CPU"
+};
+
+// The device asked for cannot be used (exit 3); one sentence with the cause.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Looks for flashbench-worker-cuda, flashbench-worker-cpu and flashbench-judge beside this
+// executable or in
+// ../libexec/flashbench, says hello to each that `device` ("auto", "cpu", "cuda", ordinal) calls
+// for.
+Roster call_roster(const std::string& device);
+
+}  // namespace flashbench

@@ -1,0 +1,35 @@
+// Runs a plan: prepares inputs in every worker, has outputs judged before anything is timed, then
+// interleaved rounds until each row is precise enough. Owns stop rule, time-outs, restarts, journal
+// and resume. Samples live here, in the front.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "record/row.hpp"
+
+namespace flashbench {
+
+struct ScheduleEvents {
+  std::function<void(const Row&)> row_finished;  // in the order in which they finish
+  // Several times a second at most: what goes on, rows finished and of how many, seconds left
+  // (negative: unknown).
+  std::function<void(const std::string& what, std::size_t done, std::size_t of,
+                     double seconds_left)>
+      progress;
+  std::function<void(const std::string&)> warning;
+};
+
+struct ScheduleResult {
+  std::vector<Row> rows;  // one a case, in plan order
+  std::vector<Ceiling> ceilings;
+  Measurement measurement;
+  bool interrupted = false;
+};
+
+// Finished rows of an earlier report (--resume) are given in `known` and not run again.
+ScheduleResult run_plan(const Plan&, const Roster&, const Options&, const ScheduleEvents&,
+                        const std::vector<Row>& known = {});
+
+}  // namespace flashbench

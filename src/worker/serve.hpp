@@ -1,0 +1,19 @@
+// libflashbench-worker: everything a worker process does but the kernels. A worker's main is one
+// call of serve.
+#pragma once
+
+#include <span>
+
+#include "flashbench/attention.h"
+#include "kernels/ceilings/ceilings.hpp"
+#include "worker/device_backend.hpp"
+
+namespace flashbench {
+
+// Answers requests on `descriptor` until bye or until the other end closes; the exit code of main.
+// A worker binary is started as `flashbench-worker-x --descriptor N`; its stdout and stderr are not
+// the protocol.
+int serve(const FlashbenchPlugin&, std::span<const kernels::Ceiling>, DeviceBackend&,
+          int descriptor);
+
+}  // namespace flashbench
