@@ -1,5 +1,5 @@
 # Sourced by scripts/flashbench and scripts/test: packages, nvcc, the build folder. Everything said here goes to stderr.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 
 build_packages=(g++ cmake ninja-build libcli11-dev libfmt-dev nlohmann-json3-dev libopenblas-pthread-dev libhwy-dev)
 build=$root/build
@@ -69,7 +69,8 @@ choose_cuda() {
 
 # One builder at a time: holds descriptor 9 until unlock_build.
 lock_build() {
-  mkdir -p "$build" 2>/dev/null && exec 9>"$build/.lock" || give_up "cannot write to $build"
+  if ! mkdir -p "$build" 2>/dev/null || [[ ! -w $build ]]; then give_up "cannot write to $build"; fi
+  exec 9>"$build/.lock"
   flock -n 9 && return
   say "another call is building; waiting for it"
   flock 9
