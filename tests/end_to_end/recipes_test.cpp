@@ -225,10 +225,11 @@ TEST(Recipes, ANanInOneKeyStaysInItsColumn) {
           for (std::int64_t x = 0; x < 64; ++x) {
             const double value = found[i].o.at(b, s, h, x);
             const bool in_column = b == 0 && h == 0 && x == column;
-            if (in_column && s >= key)
+            if (in_column && s >= key) {
               ASSERT_TRUE(std::isnan(value)) << found[i].impl << " row " << s;
-            else if (!in_column || !std::isnan(value))
+            } else if (!in_column || !std::isnan(value)) {
               ASSERT_EQ(value, right[i].o.at(b, s, h, x)) << found[i].impl << " row " << s;
+            }
           }
 }
 
