@@ -167,7 +167,8 @@ class Comparer {
       met_.insert(base);
       count(result_, judged(*base, row));
       if (broke(row) && !broke(*base)) newly_broken_ = true;
-      if (companions(*base) != companions(row)) ++unshared_;
+      // One run's two builds share its rounds with each other.
+      if (!options_.across_sources && companions(*base) != companions(row)) ++unshared_;
       if (base->flops.convention != row.flops.convention && !row.flops.convention.empty() &&
           !base->flops.convention.empty())
         result_.warnings.push_back("FLOPs are counted by another rule: " + identity(row));

@@ -5,11 +5,12 @@ namespace flashbench {
 
 namespace {
 
-// A pipe would end the cell, and a backslash before it would undo its escape.
+// A pipe would end the cell, a backslash before it would undo its escape, and the rest would be
+// taken for markup.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char c : text) {
-    if (c == '|' || c == '\\') result += '\\';
+    if (std::string_view("|\\<`*").find(c) != std::string_view::npos) result += '\\';
     result += c;
   }
   return result;

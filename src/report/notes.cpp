@@ -21,6 +21,19 @@ const std::map<std::string, std::string>& meanings() {
   return all;
 }
 
+// The implementation and what sets the row apart from the others of its report.
+std::string short_name(const Row& row, const Report& report) {
+  if (row.what.impl.empty()) return identity(row);
+  std::string words = row.what.impl;
+  for (const Axis& axis : axes()) {
+    if (axis.name == "impl" || is_constant(axis, report)) continue;
+    if (axis.name == "seq-k" && row.what.problem.seq_k == row.what.problem.seq_q) continue;
+    if (axis.name == "kv-heads" && row.what.problem.kv_heads == row.what.problem.heads) continue;
+    words += " " + axis.name + "=" + axis.value(row.what);
+  }
+  return words;
+}
+
 std::string flag_note(const Report& report, const std::string& flag) {
   const auto meaning = meanings().find(flag);
   std::string note = flag + ": " + (meaning == meanings().end() ? "" : meaning->second);
@@ -28,7 +41,7 @@ std::string flag_note(const Report& report, const std::string& flag) {
   for (const Row& row : report.rows)
     for (const std::string& each : row.flags)
       if (each == flag && row.drift)
-        note += fmt::format("; {} {:+.1f} %", identity(row), 100 * *row.drift);
+        note += fmt::format("; {}: {:+.1f} %", short_name(row, report), 100 * *row.drift);
   return note;
 }
 
@@ -72,9 +85,13 @@ std::vector<std::string> notes_of(const Report& report) {
     flags.insert(row.flags.begin(), row.flags.end());
     const Init init = row.what.problem.init;
     if (init == Init::zeros || init == Init::constant) zeros.insert(std::string(name(init)));
+    if (row.deterministic && !*row.deterministic)
+      notes.push_back(one_line(short_name(row, report) +
+                               ": deterministic: false: repeated runs differ in their last bits"));
     if (row.status == Status::ok) continue;
     const std::string reason = row.reason.empty() ? "no reason was recorded" : row.reason;
-    notes.push_back(one_line(identity(row) + ": " + std::string(name(row.status)) + ": " + reason));
+    notes.push_back(
+        one_line(short_name(row, report) + ": " + std::string(name(row.status)) + ": " + reason));
   }
   for (const std::string& flag : flags) notes.push_back(one_line(flag_note(report, flag)));
   for (const std::string& init : zeros)

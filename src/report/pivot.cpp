@@ -20,7 +20,9 @@ const Axis& axis_named(const std::string& wanted) {
 
 // Whether `axis` says nothing that the pivot's own value does not say (batch that follows seq).
 bool follows(const Axis& axis, const Axis& pivot, const Report& report) {
-  if (axis.name == "impl" || axis.name == "pass") return axis.name == pivot.name;
+  if (axis.name == pivot.name) return true;
+  if (axis.name == "impl") return false;
+  if (axis.name == "pass") return is_constant(axis, report);
   std::map<std::string, std::string> value_of;
   for (const Row& row : report.rows) {
     const std::string value = axis.value(row.what);

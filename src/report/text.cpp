@@ -37,11 +37,9 @@ std::uint32_t next_code(std::string_view text, std::size_t& at) {
   const auto lead = static_cast<unsigned char>(text[at++]);
   const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
   std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
-  for (int i = 0; i < more && at < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if ((byte & 0xc0) != 0x80) return 0xfffd;
-    code = code << 6 | (byte & 0x3f);
-    ++at;
+  for (int i = 0; i < more; ++i) {
+    if (at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80) return 0xfffd;
+    code = code << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
   }
   return code;
 }

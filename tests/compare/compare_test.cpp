@@ -205,6 +205,7 @@ TEST(Compare, meets_another_build_when_asked) {
   CompareOptions across;
   across.across_sources = true;
   EXPECT_EQ(compare(report({old}), report({row("v2", 1)}), across).pairs[0].change, Change::faster);
+  EXPECT_TRUE(compare(report({old}), report({row("v2", 1)}), across).warnings.empty());
   EXPECT_EQ(compare(report({old}), report({row("v2", 1)}), {}).exit_code, 4);
 }
 

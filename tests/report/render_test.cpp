@@ -157,6 +157,19 @@ TEST(Table, shows_a_scale_that_is_not_the_usual_one) {
   EXPECT_THAT(render_table(testing::report({row}), {}), HasSubstr("-0.125"));
 }
 
+TEST(Pivot, on_implementations_sets_them_side_by_side) {
+  const std::string text = render_table(saved(), {false, false, "impl"});
+  EXPECT_THAT(text, HasSubstr("implementation naive  implementation v2  implementation v3"));
+  EXPECT_THAT(text, HasSubstr("219.56"));
+}
+
+TEST(Table, says_where_repeated_runs_differ) {
+  Row row = testing::row("v2", 1);
+  row.what.pass = Pass::bwd;
+  row.deterministic = false;
+  EXPECT_THAT(render_table(testing::report({row}), {}), HasSubstr("v2: deterministic: false"));
+}
+
 TEST(Pivot, on_what_is_no_axis_names_the_axes) {
   EXPECT_THROW(render_table(testing::report({}), {false, false, "sqe"}), UsageError);
 }
