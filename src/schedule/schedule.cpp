@@ -94,7 +94,6 @@ void derive_all(const Bench& bench, std::vector<RowRun>& rows) {
     const auto& device = bench.roster.workers[run.worker].hello.device;
     std::optional<double> peak = bench.options.peak_tflops;
     if (!peak && device) peak = device->peak_tflops;
-    std::erase(run.row.flags, "drift");  // derive says it again
     derive(run.row, ceilings, peak);
   }
 }
