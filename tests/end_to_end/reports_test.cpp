@@ -137,7 +137,8 @@ TEST(Reports, ARowIsOneLineHoweverNarrowTheWindow) {
   EXPECT_EQ(lines_of(narrow.out).size(), lines_of(wide.out).size());
   for (const char* name : {"naive", "v1", "v2"}) {
     long rows = 0;
-    for (const std::string& line : lines_of(narrow.out)) rows += first_word(line) == name ? 1 : 0;
+    for (const std::string& line : lines_of(narrow.out))  // notes have no columns
+      rows += first_word(line) == name && contains(line, "  ") ? 1 : 0;
     EXPECT_EQ(rows, 2) << name << "\n" << narrow.out;
   }
 }
