@@ -46,9 +46,9 @@ void add_inits(Sweep& sweep, std::string_view text) {
 
 }  // namespace
 
-const std::vector<Axis>& axes() {
+const std::vector<SweepAxis>& sweep_axes() {
   using enum ValueType;
-  static const std::vector<Axis> table{
+  static const std::vector<SweepAxis> table{
       {"impl", "LIST",
        "names or globs; all and globs without / leave the ladder out;\n"
        "the first is what speed-ups refer to [naive,v1,v2 and, where it runs, v3]",

@@ -12,7 +12,7 @@ namespace flashbench {
 
 enum class ValueType { integer, number, word, flag };
 
-struct Axis {
+struct SweepAxis {
   std::string_view name;  // as an option without its dashes, and as a config key
   std::string_view value;
   std::string_view help;
@@ -21,7 +21,7 @@ struct Axis {
   void (*add)(Sweep&, std::string_view text);
   void (*clear)(Sweep&);
 };
-const std::vector<Axis>& axes();
+const std::vector<SweepAxis>& sweep_axes();
 
 struct Setting {
   std::string_view name;

@@ -15,8 +15,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Axis* find_axis(const std::string& name) {
-  for (const Axis& axis : axes())
+const SweepAxis* find_axis(const std::string& name) {
+  for (const SweepAxis& axis : sweep_axes())
     if (axis.name == name) return &axis;
   return nullptr;
 }
@@ -144,7 +144,7 @@ class Reader {
                  Sweep& sweep) {
     if (key == "causal") return read_causal(path, value, sweep);
     if (key == "threshold") return read_threshold(path, value, sweep);
-    const Axis* axis = find_axis(key);
+    const SweepAxis* axis = find_axis(key);
     if (!axis)
       return mistake(path, fmt::format("there is no key \"{}\"{}", key,
                                        did_you_mean(key, config_keys().sweep)));
@@ -154,7 +154,7 @@ class Reader {
       read_value(fmt::format("{}[{}]", path, i), *axis, value[i], sweep);
   }
 
-  void read_value(const std::string& path, const Axis& axis, const Json& value, Sweep& sweep) {
+  void read_value(const std::string& path, const SweepAxis& axis, const Json& value, Sweep& sweep) {
     const bool number = axis.type != ValueType::word && value.is_number();
     if (!number && !value.is_string())
       return mistake(path, fmt::format("expected {} or a list of them, found {}",
@@ -190,7 +190,7 @@ ConfigKeys config_keys() {
   ConfigKeys keys{{"$schema", "name", "description", "device", "measurement", "sweeps"},
                   {"cache"},
                   {"causal", "threshold"}};
-  for (const Axis& axis : axes()) keys.sweep.emplace_back(axis.name);
+  for (const SweepAxis& axis : sweep_axes()) keys.sweep.emplace_back(axis.name);
   for (const Setting& setting : settings()) keys.measurement.emplace_back(setting.name);
   return keys;
 }
