@@ -48,7 +48,8 @@ TensorSet::TensorSet(DeviceBackend& backend, const Problem& problem, const Input
   lse_ = Guarded(backend, "lse", statistic_bytes(problem));
   m_ = Guarded(backend, "m", statistic_bytes(problem));
   l_ = Guarded(backend, "l", statistic_bytes(problem));
-  poison(pass == Pass::fwd ? Pass::fwd : Pass::fwd_bwd);  // pages that are never touched count as free
+  poison(pass == Pass::fwd ? Pass::fwd
+                           : Pass::fwd_bwd);  // pages that are never touched count as free
   std::vector<std::uint64_t> fingerprints;
   const std::int64_t row_bytes = problem.head_dim * bytes_of(problem.dtype);
   for (Named& input : inputs_) {
