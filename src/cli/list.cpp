@@ -64,8 +64,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string table_of(const Roster& roster) {
   Describer describer(roster);
-  std::vector<std::vector<std::string>> lines{
-      {"implementation", "passes", "dtypes", "head dims tried", "section", "idea", "not here because"}};
+  std::vector<std::vector<std::string>> lines{{"implementation", "passes", "dtypes",
+                                               "head dims tried", "section", "idea",
+                                               "not here because"}};
   for (const WorkerFacts& worker : roster.workers)
     for (const ImplementationFacts& facts : worker.hello.implementations) {
       const Support support = support_of(describer, worker, facts.name);
@@ -91,10 +92,16 @@ void print_backend(const char* title, Backend backend, const char* device) {
 }  // namespace
 
 Command list_help() {
-  return {"list", "flashbench list",
-          "Lists the implementations and what each supports on this machine, and why not. Sections\n"
-          "are those of the document that flashbench follows.",
-          "", "", 0, 0, {}};
+  return {
+      "list",
+      "flashbench list",
+      "Lists the implementations and what each supports on this machine, and why not. Sections\n"
+      "are those of the document that flashbench follows.",
+      "",
+      "",
+      0,
+      0,
+      {}};
 }
 
 int list_command(const Arguments& arguments) {

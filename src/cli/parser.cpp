@@ -42,8 +42,8 @@ void refuse_unknown(const Command& command, const std::vector<std::string>& rest
   if (rest.size() > command.most_files && command.most_files == 0)
     throw UsageError(fmt::format("\"{}\" stands where an option was expected", rest[0]));
   if (rest.size() > command.most_files)
-    throw UsageError(fmt::format("\"{}\" is one too many: {}", rest[command.most_files],
-                                 command.usage));
+    throw UsageError(
+        fmt::format("\"{}\" is one too many: {}", rest[command.most_files], command.usage));
   if (rest.size() < command.least_files)
     throw UsageError(fmt::format("{} is missing: {}", command.files, command.usage));
 }
@@ -100,7 +100,8 @@ std::string help_of(const Command& command) {
   std::string text = fmt::format("Usage: {}\n\n{}\n", command.usage, command.intro);
   std::vector<std::string> groups;
   for (const Option& option : command.options)
-    if (!option.group.empty() && std::find(groups.begin(), groups.end(), option.group) == groups.end())
+    if (!option.group.empty() &&
+        std::find(groups.begin(), groups.end(), option.group) == groups.end())
       groups.push_back(option.group);
   for (const std::string& group : groups) {
     text += fmt::format("\n{}\n", group);

@@ -6,7 +6,7 @@ namespace flashbench {
 
 namespace {
 
-template <std::vector<std::int64_t> Sweep::* list, std::int64_t least, bool may_be_auto = false>
+template <std::vector<std::int64_t> Sweep::*list, std::int64_t least, bool may_be_auto = false>
 void add_integers(Sweep& sweep, std::string_view text) {
   for (const std::string& part : split_list(text)) {
     if (may_be_auto && part == "auto") {
@@ -20,8 +20,7 @@ void add_integers(Sweep& sweep, std::string_view text) {
 template <auto list>
 void add_words(Sweep& sweep, std::string_view text) {
   using Enum = typename std::remove_reference_t<decltype(sweep.*list)>::value_type;
-  for (const std::string& part : split_list(text))
-    (sweep.*list).push_back(parse_word<Enum>(part));
+  for (const std::string& part : split_list(text)) (sweep.*list).push_back(parse_word<Enum>(part));
 }
 
 template <auto list>

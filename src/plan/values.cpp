@@ -111,8 +111,7 @@ std::vector<std::string> split_list(std::string_view text) {
   for (std::size_t begin = 0;;) {
     const std::size_t comma = text.find(',', begin);
     parts.emplace_back(text.substr(begin, comma == text.npos ? text.npos : comma - begin));
-    if (parts.back().empty())
-      throw UsageError(fmt::format("\"{}\" has an empty value", text));
+    if (parts.back().empty()) throw UsageError(fmt::format("\"{}\" has an empty value", text));
     if (comma == text.npos) return parts;
     begin = comma + 1;
   }
