@@ -142,7 +142,7 @@ std::vector<Option> run_options(RunWords& words) {
   Options& o = words.request.options;
   std::vector<Option> table;
   table.push_back(
-      {"config", "FILE|NAME", running_group,
+      {"config", "FILE|NAME", axes_group,
        "sweeps and settings from a file, or an installed config by name; flags override\n"
        "it [there are: " +
            listed(installed_configs()) + "]",

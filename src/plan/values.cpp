@@ -36,9 +36,16 @@ std::vector<std::int64_t> parse_range(std::string_view text, std::int64_t least)
         "\"{}\" is not a range: write first:last:*factor or first:last:+step, as in 512:16k:*2",
         text));
   const bool multiply = step[0] == '*';
-  const std::int64_t first = parse_integer(text.substr(0, one), least);
-  const std::int64_t last = parse_integer(text.substr(one + 1, two - one - 1), least);
-  const std::int64_t by = parse_integer(step.substr(1), multiply ? 2 : 1);
+  const auto part = [&](std::string_view digits, std::int64_t at_least) {
+    try {
+      return parse_integer(digits, at_least);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("\"{}\": {}", text, error.what()));
+    }
+  };
+  const std::int64_t first = part(text.substr(0, one), least);
+  const std::int64_t last = part(text.substr(one + 1, two - one - 1), least);
+  const std::int64_t by = part(step.substr(1), multiply ? 2 : 1);
   if (first > last) throw UsageError(fmt::format("\"{}\" ends before it begins", text));
   if (multiply && first == 0) throw UsageError(fmt::format("\"{}\" never leaves 0", text));
   std::vector<std::int64_t> values;

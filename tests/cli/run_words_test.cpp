@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(RunWords, HalfNumbers,
 TEST(RunWords, MissingValuesNameTheFlag) {
   EXPECT_THAT(refusal({"--batch"}), HasSubstr("--batch"));
   EXPECT_THAT(refusal({"--batch="}), HasSubstr("--batch"));
-  EXPECT_THAT(refusal({"--batch", "--seq", "64"}), HasSubstr("--"));
+  EXPECT_THAT(refusal({"--batch", "--seq", "64"}), HasSubstr("--batch"));
   EXPECT_THAT(refusal({"--seq", "64", "--json"}), HasSubstr("--json"));
 }
 
