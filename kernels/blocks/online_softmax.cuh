@@ -97,8 +97,11 @@ FLASHBENCH_INLINE Rows<row_blocks> reciprocal(const Rows<row_blocks>& l) {
 template <Normalize normalize>
 struct Softmax;
 
-// O stays a plain sum and is divided by l at the end. m follows the largest score only when it has
-// risen by more than 8 in log2: until then P merely grows to 256, and O need not be touched.
+// O stays a plain sum and is divided by l at the end. m follows the largest score only when that
+// pays: until then P merely grows past 1, and O need not be touched. It pays before P reaches 256,
+// and where the new key would carry a good part of its row: relative to its own score its weight is
+// 1, and nothing is lost when it is rounded to 16 bits. (A lane's l is about a quarter of the
+// row's.)
 template <>
 struct Softmax<Normalize::once> : Exponentials {
   using Exponentials::Exponentials;
@@ -112,7 +115,9 @@ struct Softmax<Normalize::once> : Exponentials {
 #pragma unroll
     for (int i = 0; i < Warps::row_blocks; ++i)
 #pragma unroll
-      for (int t = 0; t < 2; ++t) risen |= (highest.x[i][t] - m.x[i][t]) * scale_log2 > 8;
+      for (int t = 0; t < 2; ++t)
+        risen |= exp2_approximate((highest.x[i][t] - m.x[i][t]) * scale_log2) >
+                 fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 16.0f), 1), 256);
     if (__any_sync(every_lane, risen)) {
       const typename Warps::Row factor = correction(m, highest);
       m = highest;

@@ -48,6 +48,7 @@ struct Visible<tile, Causal::visit_all> : Limits<tile> {
   using Limits<tile>::Limits;
   FLASHBENCH_INLINE int kv_end(int) const { return this->tiles_to(this->seq_k); }
   FLASHBENCH_INLINE int q_begin(int) const { return 0; }
+  FLASHBENCH_INLINE bool passed_over(int, int, int) const { return false; }
 };
 
 template <Tile tile>
@@ -60,6 +61,10 @@ struct Visible<tile, Causal::skip> : Limits<tile> {
   }
   FLASHBENCH_INLINE int q_begin(int j) const {
     return j == 0 ? 0 : max(0, j * tile.bc - this->shift) / tile.br;
+  }
+  // Whether none of the rows [first_row, first_row + rows) sees a key of K/V tile j.
+  FLASHBENCH_INLINE bool passed_over(int j, int first_row, int rows) const {
+    return this->limit(first_row + rows - 1) <= j * tile.bc;
   }
 };
 

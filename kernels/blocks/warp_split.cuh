@@ -22,6 +22,7 @@ template <class Element, Tile tile>
 struct WarpSplit<Element, tile, Split::queries> {
   static constexpr int row_blocks = tile.br / tile.warps / 16;
   static constexpr int columns = tile.d;
+  static constexpr int lanes_a_row = 4;  // among which a row's l lies in shares
   using Scores = Fragment<row_blocks, tile.bc>;
   using Output = Fragment<row_blocks, tile.d>;
   using Row = Rows<row_blocks>;
@@ -76,6 +77,7 @@ struct WarpSplit<Element, tile, Split::keys> {
   static constexpr int row_blocks = tile.br / 16;
   static constexpr int keys = tile.bc / tile.warps, columns = tile.d / tile.warps;
   static constexpr int buffers = row_blocks > 1 ? 2 : 1;
+  static constexpr int lanes_a_row = 1;     // each knows the row's whole l
   static constexpr int pitch = tile.d + 8;  // eight more floats keep a warp's rows in other banks
   using Scores = Fragment<row_blocks, keys>;
   using Output = Fragment<row_blocks, columns>;

@@ -1,5 +1,6 @@
-// v1's own tiles: short Q tiles, so that a warp can hold its share of K and V in registers and its
-// product over all columns of O beside it; eight warps, the most such registers allow an SM.
+// v1's own tiles: short Q tiles, worked off 16 rows at a time, so that a warp can hold its share of
+// K and V in registers and its product over all columns of O beside it; eight warps, the most such
+// registers allow an SM.
 #pragma once
 
 #include "kernels/blocks/tile.hpp"
@@ -12,7 +13,7 @@ struct FlashV1 {
   using Element = Element_;
   static constexpr Rung rung = v1;
   static constexpr Tile tile{.d = head_dim,
-                             .br = 16,
+                             .br = 32,
                              .bc = head_dim == 64 ? 512 : 256,
                              .warps = 8,
                              .stages = 3,

@@ -95,7 +95,7 @@ void shapes(Suite& suite, bool small) {
       for (bool causal : {false, true}) {
         random_case(suite, problem(dtype, 1, 4, 4, 1024, 1024, d, causal), Padding::bshd);
         random_case(suite, problem(dtype, 1, 4, 1, 777, 1300, d, causal), Padding::gaps);
-        random_case(suite, problem(dtype, 1, 2, 2, 300, 300, d, causal), Padding::bshd, 4);
+        random_case(suite, problem(dtype, 1, 2, 2, 300, 300, d, causal), Padding::bshd, 2);
         random_case(suite, problem(dtype, 3, 2, 1, 257, 300, d, causal), Padding::bhsd);
       }
 }
@@ -138,9 +138,10 @@ void huge_scores(Suite& suite) {
     auto e = near("O", x.o.at(0, 77, 0, 3), 0.5, 0);
     return e.empty() ? near("LSE", x.last_lse[5], 12804.85, naive ? 8 : 0.01) : e;
   });
-  for (float size : {30.0f, 3000.0f, 1e6f}) {
+  for (float size : {30.0f, 3000.0f, 1e6f}) {  // fp32 sums blur the largest
     Case wide(problem(FLASHBENCH_BF16, 1, 2, 2, 200, 333, 128, true), Padding::gaps);
     wide.inputs(normal(5, size), normal(6, size), normal(7));
+    wide.slack = size < 100 ? 0 : 0.01;
     const FlashbenchPlugin& plugin = kernels::builtin();
     for (uint32_t i = 1; i < plugin.count; ++i)  // naive rounds such scores to 16 bits
       suite.report("normal inputs of size 30 to 1e6", plugin.implementations[i].name,
