@@ -54,7 +54,4 @@ Comparison compare_files(const std::string& base_file, const std::string& new_fi
                          const CompareOptions&);
 std::string render_comparison(const Comparison&, bool color);
 
-// The whole file as a report; throws UsageError that names it and the cause.
-Report read_report(const std::string& file);
-
 }  // namespace flashbench

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "report/grid.hpp"
 
 namespace flashbench {
@@ -44,6 +47,23 @@ const std::vector<Axis>& axes() {
       {"deterministic", "deterministic", false,
        [](const Case& what) { return std::string(what.problem.deterministic ? "yes" : "no"); }}};
   return all;
+}
+
+namespace {
+
+bool is_implied(const Axis& axis, const Problem& problem) {
+  if (axis.name == "seq-k") return problem.seq_k == problem.seq_q;
+  if (axis.name == "kv-heads") return problem.kv_heads == problem.heads;
+  if (axis.name != "scale") return false;
+  const double usual = 1 / std::sqrt(static_cast<double>(problem.head_dim));
+  return std::abs(problem.scale - usual) <= 1e-6 * usual;
+}
+
+}  // namespace
+
+bool is_implied(const Axis& axis, const Report& report) {
+  return std::all_of(report.rows.begin(), report.rows.end(),
+                     [&](const Row& row) { return is_implied(axis, row.what.problem); });
 }
 
 bool is_constant(const Axis& axis, const Report& report) {

@@ -85,23 +85,12 @@ std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-bool has_own_scale(const Row& row) {
-  const double usual = 1 / std::sqrt(static_cast<double>(row.what.problem.head_dim));
-  return std::abs(row.what.problem.scale - usual) > 1e-6 * usual;
-}
-
 // Columns for the shape always, for the rest where rows differ.
 void add_axes(Grid& grid, const Report& report) {
   static const std::set<std::string> always{"impl", "batch", "heads",    "kv-heads",
                                             "seq",  "seq-k", "head-dim", "scale"};
   for (const Axis& axis : axes()) {
-    if (axis.name == "seq-k" &&
-        !any(report, [](const Row& r) { return r.what.problem.seq_k != r.what.problem.seq_q; }))
-      continue;
-    if (axis.name == "kv-heads" &&
-        !any(report, [](const Row& r) { return r.what.problem.kv_heads != r.what.problem.heads; }))
-      continue;
-    if (axis.name == "scale" && !any(report, has_own_scale)) continue;
+    if (is_implied(axis, report)) continue;
     const bool wanted = always.count(axis.name) != 0;
     if (!wanted && is_constant(axis, report)) continue;
     Column column = text_column(axis.heading, report, [&](const Row& row) {

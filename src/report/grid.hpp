@@ -34,6 +34,8 @@ struct Axis {
 const std::vector<Axis>& axes();
 // Every row has the same value.
 bool is_constant(const Axis&, const Report&);
+// Every row's value follows from another axis: keys as many as queries, the usual scale.
+bool is_implied(const Axis&, const Report&);
 Grid make_pivot(const Report&, const TableOptions&);
 // Captions and notes that grid and pivot share.
 std::vector<std::string> captions_of(const Report&);

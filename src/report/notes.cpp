@@ -26,9 +26,7 @@ std::string short_name(const Row& row, const Report& report) {
   if (row.what.impl.empty()) return identity(row);
   std::string words = row.what.impl;
   for (const Axis& axis : axes()) {
-    if (axis.name == "impl" || is_constant(axis, report)) continue;
-    if (axis.name == "seq-k" && row.what.problem.seq_k == row.what.problem.seq_q) continue;
-    if (axis.name == "kv-heads" && row.what.problem.kv_heads == row.what.problem.heads) continue;
+    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
     words += " " + axis.name + "=" + axis.value(row.what);
   }
   return words;

@@ -46,7 +46,7 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
 
   std::vector<const Axis*> kept;
   for (const Axis& axis : axes())
-    if (!follows(axis, pivot, report)) kept.push_back(&axis);
+    if (!is_implied(axis, report) && !follows(axis, pivot, report)) kept.push_back(&axis);
 
   std::vector<std::string> groups, values;
   std::vector<const Row*> first;
@@ -72,7 +72,8 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
       if (cell != cells.end() && cell->second->status == Status::ok)
         tflops[line] = cell->second->tflops;
     }
-    grid.columns.push_back(figures(one_line(pivot.heading + " " + values[value]), tflops, 4));
+    const std::string heading = pivot.number ? pivot.heading + " " + values[value] : values[value];
+    grid.columns.push_back(figures(one_line(heading), tflops, 4));
   }
   return grid;
 }
