@@ -22,12 +22,6 @@ Measurement describe(const Roster& roster, const Options& options) {
   return m;
 }
 
-std::optional<double> peak_of(const Bench& bench, const RowRun& run) {
-  if (bench.options.peak_tflops) return bench.options.peak_tflops;
-  const auto& device = bench.roster.workers[run.worker].hello.device;
-  return device ? device->peak_tflops : std::nullopt;
-}
-
 }  // namespace
 
 void Pace::say(const std::string& what) {
@@ -67,13 +61,20 @@ void Bench::finish(RowRun& run, Status status, const std::string& reason) {
   if (status == Status::ok && !run.samples.empty()) {
     row.time = summarize(run.samples);
     if (!options.iters && !precise(run, options)) row.flags.emplace_back("imprecise");
-    derive(row, ceilings.medians(), peak_of(*this, run));
+    derive_figures(run);
   } else {
     row.shared_rounds_with.clear();
   }
   pace.row_done();
   if (events.row_finished) events.row_finished(row);
   pace.say(short_name(row.what));
+}
+
+void Bench::derive_figures(RowRun& run) const {
+  const auto& device = roster.workers[run.worker].hello.device;
+  std::optional<double> peak = options.peak_tflops;
+  if (!peak && device) peak = device->peak_tflops;
+  derive(run.row, ceilings.medians(), peak);
 }
 
 std::string short_name(const Case& what) {

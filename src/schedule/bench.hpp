@@ -47,6 +47,8 @@ struct Bench {
   Session& worker(const RowRun& run) { return workers[run.worker]; }
   // The row is final: derives its figures and hands it on.
   void finish(RowRun&, Status, const std::string& reason = "");
+  // The figures that follow from time, ceilings so far and peak. May be called again.
+  void derive_figures(RowRun&) const;
   void warn(const std::string& sentence) const {
     if (events.warning) events.warning(sentence);
   }

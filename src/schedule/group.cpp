@@ -41,13 +41,13 @@ void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
   const Checksums checksums = prepare(bench, rows, inputs);
   for (RowRun* run : rows)
     if (!run->finished) check_row(bench, *run, inputs, checksums.at(run->worker), alone);
-  if (bench.options.check != Check::only) run_rounds(bench, rows, alone);
-  for (RowRun* run : rows) {
-    if (run->finished || run->set_aside) continue;
-    if (bench.options.check != Check::only)
-      check_again(bench, *run, inputs, checksums.at(run->worker), alone);
+  const auto conclude = [&](RowRun& run) {
+    check_again(bench, run, inputs, checksums.at(run.worker), alone);
+    if (!run.finished && !run.set_aside) bench.finish(run, Status::ok);
+  };
+  if (bench.options.check != Check::only) return run_rounds(bench, rows, alone, conclude);
+  for (RowRun* run : rows)
     if (!run->finished && !run->set_aside) bench.finish(*run, Status::ok);
-  }
 }
 
 void drop_all(Bench& bench) {

@@ -2,6 +2,7 @@
 // interleaved rounds.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "schedule/bench.hpp"
@@ -24,8 +25,9 @@ void check_row(Bench&, RowRun&, const request::Prepare& inputs,
 // Judges once more a row whose repeats differ (atomic sums), now that it has been timed.
 void check_again(Bench&, RowRun&, const request::Prepare& inputs,
                  const std::vector<std::string>& checksums, bool alone);
-// Interleaved rounds until each row has enough. Rows that are finished or set aside are left out;
-// so are, at the end, none. Throws WorkerLost and Interrupted.
-void run_rounds(Bench&, const std::vector<RowRun*>&, bool alone);
+// Interleaved rounds of the rows that are neither finished nor set aside. A row that has enough is
+// handed to `conclude`, which finishes it or sets it aside. Throws WorkerLost and Interrupted.
+void run_rounds(Bench&, const std::vector<RowRun*>&, bool alone,
+                const std::function<void(RowRun&)>& conclude);
 
 }  // namespace flashbench

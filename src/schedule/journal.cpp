@@ -27,11 +27,6 @@ void must_match(const char* field, const Value& earlier, const Value& now) {
                   earlier, now));
 }
 
-bool stands(const Row& row) {
-  return row.status != Status::crashed && row.status != Status::timeout &&
-         row.status != Status::not_run;
-}
-
 }  // namespace
 
 Journal::Journal(std::string path) : path_(std::move(path)) {
@@ -63,6 +58,11 @@ std::vector<Row> read_journal(const std::string& path) {
   for (std::string line; std::getline(file, line) && !file.eof();)
     rows.push_back(parse_row_line(line));
   return rows;
+}
+
+bool stands(const Row& row) {
+  return row.status != Status::crashed && row.status != Status::timeout &&
+         row.status != Status::not_run;
 }
 
 std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {

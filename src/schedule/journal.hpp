@@ -31,9 +31,10 @@ class Journal {
 // The whole rows of a journal; a torn last line is left out. A missing file has none.
 std::vector<Row> read_journal(const std::string& path);
 
-// The rows of `earlier` that stand as they are. Crashed, timed-out and not-run rows do not: they
-// are run again. Throws UsageError naming the first field of device, build or inputs in which
-// `earlier` differs from `now` (whose rows are not looked at).
+// Whether --resume keeps the row: not one that crashed, timed out or was not run.
+bool stands(const Row&);
+// The rows of `earlier` that stand. Throws UsageError naming the first field of device, build or
+// inputs in which `earlier` differs from `now` (whose rows are not looked at).
 std::vector<Row> resumable_rows(const Report& earlier, const Report& now);
 
 }  // namespace flashbench

@@ -74,20 +74,27 @@ void note_company(const std::vector<RowRun*>& rows) {
 
 }  // namespace
 
-void run_rounds(Bench& bench, const std::vector<RowRun*>& all, bool alone) {
+void run_rounds(Bench& bench, const std::vector<RowRun*>& all, bool alone,
+                const std::function<void(RowRun&)>& conclude) {
   std::vector<RowRun*> rows;
   std::ranges::copy_if(all, std::back_inserter(rows), in_rounds);
   note_company(rows);
   for (RowRun* run : rows) warm_up(bench, *run, alone);
   const std::vector<RowRun*> company = rows;
+  // At once, not after the last round: what has enough must survive whatever others do.
+  const auto conclude_if_enough = [&](RowRun& run) {
+    if (in_rounds(&run) && enough(run, bench.options)) conclude(run);
+  };
+  for (RowRun* run : rows) conclude_if_enough(*run);
   for (int round = 0;; ++round) {
-    // A row that has enough, failed or was set aside has no more turns.
-    std::erase_if(
-        rows, [&](const RowRun* run) { return !in_rounds(run) || enough(*run, bench.options); });
+    std::erase_if(rows, [](const RowRun* run) { return !in_rounds(run); });
     if (rows.empty()) return;
     const std::size_t first = static_cast<std::size_t>(round) % rows.size();
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      turn(bench, *rows[(first + i) % rows.size()], alone);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      RowRun& run = *rows[(first + i) % rows.size()];
+      turn(bench, run, alone);
+      conclude_if_enough(run);
+    }
     if (!alone && round < ceiling_rounds) ceiling_turns(bench, company);
   }
 }

@@ -15,6 +15,9 @@ constexpr double longest_turn_ms = 100;
 // However precise the first turns look: a row that has not met the others' heat knows nothing.
 constexpr int least_turns = 3;
 
+// Of a turn: its answer has to fit into one line.
+constexpr double most_samples = 10000;
+
 double turn_ms(const Options& options) {
   return std::clamp(options.time_budget_s * 1000 / least_turns, 1.0, longest_turn_ms);
 }
@@ -29,7 +32,8 @@ double mean_ms(const RowRun& run) {
 std::int64_t next_count(const RowRun& run, std::int64_t wanted, const Options& options) {
   const std::int64_t left = wanted - static_cast<std::int64_t>(run.samples.size());
   if (run.samples.empty()) return std::min<std::int64_t>(left, 1);
-  const double fitting = std::clamp(turn_ms(options) / std::max(mean_ms(run), 1e-6), 1.0, 1e6);
+  const double fitting =
+      std::clamp(turn_ms(options) / std::max(mean_ms(run), 1e-6), 1.0, most_samples);
   return std::min(left, static_cast<std::int64_t>(fitting));
 }
 
@@ -39,7 +43,9 @@ void RowRun::start_over() {
   samples.clear();
   spent_s = 0;
   turns = 0;
-  set_aside = false;
+  set_aside = judged = false;
+  repeats_equal = true;
+  row.deterministic.reset();
 }
 
 request::Run next_turn(const RowRun& run, const Options& options) {

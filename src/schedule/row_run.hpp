@@ -26,7 +26,7 @@ struct RowRun {
   int turns = 0;
 
   const Case& what() const { return row.what; }
-  // Forgets what was timed, keeps what was judged: the row starts again in another process.
+  // Forgets what was timed and judged: the row starts again, perhaps in another process.
   void start_over();
 };
 

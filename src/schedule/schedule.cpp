@@ -6,18 +6,13 @@
 #include <map>
 #include <unordered_map>
 
-#include "estimate/estimate.hpp"
 #include "schedule/group.hpp"
 #include "schedule/interrupt.hpp"
+#include "schedule/journal.hpp"
 
 namespace flashbench {
 
 namespace {
-
-bool stands(const Row& row) {
-  return row.status != Status::crashed && row.status != Status::timeout &&
-         row.status != Status::not_run;
-}
 
 std::optional<std::size_t> worker_of(const Roster& roster, const Case& what) {
   for (std::size_t i = 0; i < roster.workers.size(); ++i)
@@ -86,18 +81,6 @@ void refuse_orphans(Bench& bench, std::vector<RowRun>& rows) {
                                name(run.what().backend)));
 }
 
-// The figures of each row against the ceilings of the whole run.
-void derive_all(const Bench& bench, std::vector<RowRun>& rows) {
-  const std::vector<Ceiling> ceilings = bench.ceilings.medians();
-  for (RowRun& run : rows) {
-    if (run.samples.empty() || run.row.status != Status::ok) continue;
-    const auto& device = bench.roster.workers[run.worker].hello.device;
-    std::optional<double> peak = bench.options.peak_tflops;
-    if (!peak && device) peak = device->peak_tflops;
-    derive(run.row, ceilings, peak);
-  }
-}
-
 // Returns false when the user interrupted.
 bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
   try {
@@ -134,7 +117,8 @@ ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& o
   if (!plan.cases.empty()) bench.measurement.cache = plan.cases.front().cache;
   ScheduleResult result;
   result.interrupted = !run_groups(bench, rows);
-  derive_all(bench, rows);
+  for (RowRun& run : rows)  // against the ceilings of the whole run
+    if (run.row.status == Status::ok && !run.samples.empty()) bench.derive_figures(run);
   result.ceilings = bench.ceilings.medians();
   result.measurement = bench.measurement;
   for (RowRun& run : rows) result.rows.push_back(std::move(run.row));

@@ -2,9 +2,10 @@
 // N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
 // is noted there; FAKE_NAMES (a comma list) is what hello says there is.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
-//   others have run), crash:N, crashshared (once others have run), hang:N, wronghash:N, idle:N
-//   (dies after its reply), launchfail, guard, atomic, shaky (forward that does not repeat), zero,
-//   babble; of the judge: wrong, judgecrash, judgeonce (unless the file FAKE_MARKER is there).
+//   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
+//   wronghash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward that does
+//   not repeat), zero, babble; of the judge: wrong, judgecrash, judgeonce (unless the file
+//   FAKE_MARKER is there).
 #include <signal.h>
 #include <unistd.h>
 
@@ -141,7 +142,9 @@ class Fake {
     const int run = ++runs_[r.impl];
     const std::string what = kind(r.impl);
     const bool now = run == number(r.impl);
-    if ((what == "crash" && now) || (what == "crashshared" && others_ran(r.impl))) crash();
+    if (((what == "crash" || what == "noisycrash") && now) ||
+        (what == "crashshared" && others_ran(r.impl)))
+      crash();
     if (what == "hang" && now) sleep_ms(1000000);
     if (what == "launchfail") return no(Status::failed, "the launch failed: invalid configuration");
     if (what == "babble") channel_.write_line("{]");
@@ -167,7 +170,7 @@ class Fake {
     const std::int64_t count = r.count.value_or(20);
     for (std::int64_t i = 0; i < count; ++i) {
       double ms = 1 + 1e-6 * static_cast<double>(i);
-      if (what == "noisy") ms = i % 2 ? 1 : 3;
+      if (what.starts_with("noisy")) ms = i % 2 ? 1 : 3;
       if (what == "zero") ms = 0;
       result.samples.push_back({ms, static_cast<int>((r.first_set + i) % 2)});
     }
@@ -179,11 +182,13 @@ class Fake {
   }
   Reply answer(const request::Ceiling& r) {
     note("ceiling " + r.name);
+    if (std::getenv("FAKE_CEILING_CRASH") && r.name == "copy") abort();
     return ok(reply::Ceiling{{1e9, 3e9, 2e9}});
   }
   Reply answer(const request::Count&) { return ok(reply::Count{}); }
   Reply answer(const request::Drop&) {
     note("drop");
+    served_.clear();
     return ok(reply::Drop{});
   }
   Reply answer(const request::Bye&) { return ok(reply::Bye{}); }

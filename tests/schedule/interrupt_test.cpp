@@ -47,6 +47,20 @@ TEST(Interrupt, KeepsWhatHadFinished) {  // C08
   EXPECT_THAT(children(), IsEmpty());
 }
 
+TEST(Interrupt, KeepsWhatHadEnoughWhileOthersOfItsGroupGoOn) {
+  Options options = quick();
+  options.time_budget_s = 60;
+  std::thread sender([main = pthread_self()] {
+    sleep_ms(1000);
+    pthread_kill(main, SIGINT);
+  });
+  const auto rows = by_impl(run(plan_of({"ok", "noisy"}), options));
+  sender.join();
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+  EXPECT_EQ(rows.at("noisy").status, Status::not_run);
+  EXPECT_FALSE(rows.at("noisy").time);
+}
+
 TEST(Interrupt, RestoresTheFormerHandlers) {
   run(plan_of({"ok"}));
   struct sigaction now = {};
