@@ -11,6 +11,7 @@
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/values.hpp"
+#include "report/report.hpp"
 
 namespace flashbench {
 

@@ -15,6 +15,7 @@
 #include "device/peaks.hpp"
 #include "estimate/estimate.hpp"
 #include "plan/plan.hpp"
+#include "report/report.hpp"
 #include "schedule/schedule.hpp"
 
 namespace flashbench {

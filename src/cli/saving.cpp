@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "compare/compare.hpp"
 #include "record/json.hpp"
 #include "report/report.hpp"
 
