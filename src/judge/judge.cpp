@@ -68,6 +68,7 @@ Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
 
 reply::Prepare Judge::prepare(const request::Prepare& request, const Tell& tell) {
   drop();
+  require_valid(request.problem);
   problem_ = request.problem;
   const auto count = static_cast<std::int64_t>(request.sets.size());
   std::int64_t needed = count * Inputs::footprint(problem_, request.pass) +
