@@ -116,7 +116,15 @@ struct Row {
   std::optional<bool> deterministic;
   std::vector<std::string> shared_rounds_with;  // keys
   std::string command;                          // a line that reproduces this row
+  std::string label;                            // empty: the report's
+  // Hardware counters of --counters, by metric.
+  std::map<std::string, std::optional<double>> measured;
+  // The key that a file gave, where it is not the one that `what` makes; use identity().
+  std::string recorded_key;
 };
+
+// What a row is paired by: the key that its file gave, or key(what).
+std::string identity(const Row&);
 
 struct DeviceFacts {
   Backend backend = Backend::cpu;

@@ -1,0 +1,80 @@
+#include "record/messages.hpp"
+
+#include "record/message_bodies.hpp"
+
+namespace flashbench {
+
+using namespace parts;
+
+namespace {
+
+std::size_t operation_of(const Json& json) {
+  const std::string word = read_text(json, "op");
+  for (std::size_t i = 0; i < operations.size(); ++i)
+    if (operations[i] == word) return i;
+  throw ProtocolError("\"op\": \"" + word + "\" is no operation");
+}
+
+// What `read` makes of a line; errors quote the line's start.
+template <class Read>
+auto parse_line(const std::string& line, Read read) {
+  const std::string what = "message \"" + line.substr(0, 80) + "\"";
+  const Json json = parse_text(line, what);
+  try {
+    if (!json.is_object()) throw ProtocolError("expected an object");
+    return read(json);
+  } catch (const ProtocolError& error) {
+    throw ProtocolError(what + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::string to_line(const Request& request) {
+  Json json = {{"id", request.id}, {"op", operations[request.body.index()]}};
+  write_body(json, request.body);
+  return line_of(json);
+}
+
+std::string to_line(const Reply& reply) {
+  Json json = {{"id", reply.id},
+               {"status", name(reply.status)},
+               {"reason", text_or_null(reply.reason)},
+               {"needed_bytes", integer(reply.needed_bytes)}};
+  if (reply.body) {
+    json["op"] = operations[reply.body->index()];
+    write_body(json, *reply.body);
+  }
+  return line_of(json);
+}
+
+std::string to_line(const Progress& progress) {
+  return line_of({{"id", progress.id},
+                  {"done", number(progress.done)},
+                  {"of", number(progress.of)},
+                  {"what", progress.what}});
+}
+
+Request parse_request(const std::string& line) {
+  return parse_line(line, [](const Json& json) {
+    return Request{read_integer_or(json, "id", 0), read_request_body(operation_of(json), json)};
+  });
+}
+
+std::variant<Reply, Progress> parse_answer(const std::string& line) {
+  return parse_line(line, [](const Json& json) -> std::variant<Reply, Progress> {
+    const std::int64_t id = read_integer_or(json, "id", 0);
+    if (member(json, "status").is_null())
+      return Progress{id, read_number_or(json, "done", 0), read_number_or(json, "of", 0),
+                      read_text(json, "what")};
+    Reply reply;
+    reply.id = id;
+    reply.status = read_word(json, "status", Status::failed);
+    reply.reason = read_text(json, "reason");
+    reply.needed_bytes = read_integer(json, "needed_bytes");
+    if (!member(json, "op").is_null()) reply.body = read_reply_body(operation_of(json), json);
+    return reply;
+  });
+}
+
+}  // namespace flashbench
