@@ -1,6 +1,7 @@
 // Figures from samples: medians and their intervals, speed-ups, utilisation. Pure.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "record/row.hpp"
@@ -14,6 +15,13 @@ Time summarize(std::vector<Sample> samples);
 double relative_half_width(const Time&);
 // Median of the last tenth over the median of the first tenth, minus 1; 0 below 20 samples.
 double drift(const std::vector<Sample>&);
+
+// The quotient of two medians with its 95 % interval, from the two intervals by the method of
+// variance estimates recovery on the logarithm. Null when either median is not a positive number.
+struct Ratio {
+  double value = 1, low = 1, high = 1;
+};
+std::optional<Ratio> ratio(const Time& over, const Time& under);
 
 // Fills what follows from a row's own time: tflops, utilization (peak may be null), drift flag
 // ("drift" above 5 %).

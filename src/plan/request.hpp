@@ -12,6 +12,9 @@
 
 namespace flashbench {
 
+// "auto" in a list of batch, heads or kv_heads: resolved by the plan.
+inline constexpr std::int64_t automatic = -1;
+
 // One cartesian product. An empty list means the default of interface.md (which may depend on the
 // backend).
 struct Sweep {

@@ -22,5 +22,10 @@ std::string render_junit(const Report&);
 void write_atomically(const std::string& path, const std::string& text);
 // Before any work: throws UsageError when `path` could not be written.
 void check_writable(const std::string& path);
+// A saved report, for `flashbench report`, compare and --baseline; throws UsageError that names the
+// file and the cause.
+Report read_report(const std::string& file);
+// Whether two reports hold the same measurement, however their files are laid out.
+bool same_measurement(const Report&, const Report&);
 
 }  // namespace flashbench

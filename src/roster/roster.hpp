@@ -35,5 +35,7 @@ struct DeviceError : std::runtime_error {
 // ../libexec/flashbench, says hello to each that `device` ("auto", "cpu", "cuda", ordinal) calls
 // for.
 Roster call_roster(const std::string& device);
+// The same, looking only in these folders, in order.
+Roster call_roster(const std::string& device, const std::vector<std::string>& folders);
 
 }  // namespace flashbench

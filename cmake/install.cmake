@@ -1,0 +1,13 @@
+# What `cmake --install` puts where. The front looks for its workers beside itself, then in ../libexec/flashbench.
+add_custom_target(programs DEPENDS ${FLASHBENCH_PROGRAMS})
+foreach(program ${FLASHBENCH_PROGRAMS})
+  if(program STREQUAL "flashbench")
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  else()
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/flashbench)
+  endif()
+endforeach()
+install(FILES include/flashbench/attention.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/flashbench)
+if(IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/configs)
+  install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/flashbench)
+endif()

@@ -1,0 +1,131 @@
+// Tiles between global and shared memory. A tile of rows of d elements lies in shared memory row by
+// row, its 16-byte chunk c of row r at position c ^ (r % 8), so that neither copies nor ldmatrix
+// meet a bank conflict, and so that a lane's addresses differ by XOR with a constant.
+#pragma once
+
+#include "kernels/blocks/fragments.cuh"
+#include "kernels/blocks/tile.hpp"
+
+namespace flashbench::kernels {
+
+template <Tile tile>
+FLASHBENCH_INLINE std::uint32_t swizzled(int row, int chunk) {
+  return row * tile.d * 2 + ((chunk ^ (row & 7)) * 16);
+}
+
+// Walks a matrix tile by tile, forwards or backwards. It holds this thread's own pointer into the
+// next tile, so that a step costs one addition.
+template <class Element, Tile tile, int rows>
+class TileStream {
+  static constexpr int chunks = tile.d / 8;
+  static constexpr int rows_a_pass = tile.threads() / chunks;
+  static constexpr int passes = (rows + rows_a_pass - 1) / rows_a_pass;
+  static_assert(rows_a_pass % 8 == 0 && (rows % rows_a_pass == 0 || passes == 1));
+
+ public:
+  // direction: 1 or -1, tiles.
+  FLASHBENCH_INLINE TileStream(const Element* matrix, std::int64_t seq_stride, int first_tile,
+                               int direction)
+      : seq_stride_(seq_stride), step_(direction * rows * seq_stride), row_(threadIdx.x / chunks) {
+    const int chunk = threadIdx.x % chunks;
+    next_ = matrix + (std::int64_t{first_tile} * rows + row_) * seq_stride + chunk * 8;
+    slot_ = swizzled<tile>(row_, chunk);
+  }
+
+  // The next tile, whole.
+  FLASHBENCH_INLINE void copy(std::uint32_t shared) {
+    if (passes > 1 || rows == rows_a_pass || row_ < rows) {
+#pragma unroll
+      for (int i = 0; i < passes; ++i)
+        copy_async(shared + slot_ + i * rows_a_pass * tile.d * 2,
+                   next_ + i * rows_a_pass * seq_stride_);
+    }
+    next_ += step_;
+  }
+
+  // The next tile, of which only the first `present` rows exist; the others become zero.
+  FLASHBENCH_INLINE void copy(std::uint32_t shared, int present) {
+    if (passes > 1 || rows == rows_a_pass || row_ < rows) {
+#pragma unroll
+      for (int i = 0; i < passes; ++i)
+        copy_async(shared + slot_ + i * rows_a_pass * tile.d * 2,
+                   next_ + i * rows_a_pass * seq_stride_, row_ + i * rows_a_pass < present);
+    }
+    next_ += step_;
+  }
+
+ private:
+  const Element* next_;
+  std::int64_t seq_stride_, step_;
+  int row_;
+  std::uint32_t slot_;
+};
+
+// This block's (batch, head): where its matrices begin.
+template <class Element>
+struct Head {
+  const Element *q, *k, *v;
+  Element* o;
+  std::int64_t rows;  // index of its first row in (B, Hq, Sq)
+
+  FLASHBENCH_INLINE Head(const ForwardArguments& a, int batch_head) {
+    const int b = batch_head / a.heads, h = batch_head % a.heads, kv = h / a.heads_per_kv_head;
+    q = static_cast<const Element*>(a.q) + b * a.q_strides.batch + h * a.q_strides.head;
+    k = static_cast<const Element*>(a.k) + b * a.k_strides.batch + kv * a.k_strides.head;
+    v = static_cast<const Element*>(a.v) + b * a.v_strides.batch + kv * a.v_strides.head;
+    o = static_cast<Element*>(a.o) + b * a.o_strides.batch + h * a.o_strides.head;
+    rows = std::int64_t{batch_head} * a.seq_q;
+  }
+};
+
+// Calls f(row, block, half) for this thread's rows below `end`; `first` is the warps' first row.
+template <int row_blocks, class F>
+FLASHBENCH_INLINE void for_rows(int first, int end, F f) {
+#pragma unroll
+  for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      const int row = first + i * 16 + lane_row() + t * 8;
+      if (row < end) f(row, i, t);
+    }
+}
+
+// A warp's own rows of O, by way of its own rows of a tile in shared memory: 16 bytes a lane, whole
+// rows at a time. No other warp touches those rows, so the warp waits for nobody.
+template <class Element, Tile tile, int row_blocks>
+FLASHBENCH_INLINE void store_rows(const Fragment<row_blocks, tile.d>& o, std::uint32_t stage,
+                                  Element* matrix, std::int64_t seq_stride, int first, int end) {
+  constexpr int chunks = tile.d / 8, rows_a_pass = 32 / chunks, rows = row_blocks * 16;
+  const int own = warp() * rows;
+  __syncwarp();
+#pragma unroll
+  for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+      for (int n = 0; n < chunks; ++n)
+        store_shared(
+            stage + swizzled<tile>(own + i * 16 + lane_row() + t * 8, n) + lane_column() * 2,
+            pack<Element>(o.x[i][n][2 * t], o.x[i][n][2 * t + 1]));
+  __syncwarp();
+  const int chunk = lane() % chunks;
+#pragma unroll 4
+  for (int r = own + lane() / chunks; r < own + rows; r += rows_a_pass)
+    if (first + r < end)
+      *reinterpret_cast<uint4*>(matrix + (first + r) * seq_stride + chunk * 8) =
+          load_shared(stage + swizzled<tile>(r, chunk));
+}
+
+// A warp's own columns of O, straight from registers.
+template <class Element, int row_blocks, int columns>
+FLASHBENCH_INLINE void store_columns(const Fragment<row_blocks, columns>& o, Element* matrix,
+                                     std::int64_t seq_stride, int first, int end) {
+  for_rows<row_blocks>(first, end, [&](int row, int i, int t) {
+    auto* out = reinterpret_cast<std::uint32_t*>(matrix + row * seq_stride + lane_column());
+#pragma unroll
+    for (int n = 0; n < columns / 8; ++n)
+      out[n * 4] = pack<Element>(o.x[i][n][2 * t], o.x[i][n][2 * t + 1]);
+  });
+}
+
+}  // namespace flashbench::kernels

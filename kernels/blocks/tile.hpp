@@ -1,0 +1,40 @@
+// What a forward kernel is built for and what it is launched with; shared by host and device.
+#pragma once
+
+#include <cstdint>
+
+namespace flashbench::kernels {
+
+struct Tile {
+  int d;       // head dimension
+  int br;      // rows of Q a tile
+  int bc;      // rows of K and V a tile
+  int warps;   // a block
+  int stages;  // tiles of the streamed operand in flight
+  int blocks;  // a multiprocessor, by registers
+  constexpr int threads() const { return 32 * warps; }
+};
+
+// Strides in elements; 64-bit because B*S*H*d may pass 2^31.
+struct Strides {
+  std::int64_t batch, seq, head;
+};
+
+struct ForwardArguments {
+  const void *q, *k, *v;                     // (B, Sq, Hq, d), (B, Sk, Hkv, d) twice
+  void* o;                                   // (B, Sq, Hq, d)
+  float *lse, *m, *l;                        // (B, Hq, Sq), each may be null
+  float *running_o, *running_m, *running_l;  // (B, Hq, Sq, d), (B, Hq, Sq) twice: K/V-outer only
+  Strides q_strides, k_strides, v_strides, o_strides;
+  int seq_q, seq_k;
+  int heads, heads_per_kv_head;  // Hq, Hq / Hkv
+  int batch_heads;               // B * Hq
+  int shift;                     // row r sees the keys below r + 1 + shift
+  int q_tiles;                   // of one head
+  int heads_together;            // heads whose K and V share the L2 cache
+  float scale;                   // of S = sign * Q K^T; always positive
+  float scale_log2;              // scale * log2(e)
+  float sign;                    // 1, or -1 or 0 where the problem's scale is
+};
+
+}  // namespace flashbench::kernels

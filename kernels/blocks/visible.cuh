@@ -1,0 +1,97 @@
+// Which keys a query sees: those below min(Sk, row + 1 + shift). Full attention is a shift without
+// end, a tail of K is the same mask, and so there is no mask among the template parameters.
+// Also which Q tiles a block walks.
+#pragma once
+
+#include "kernels/blocks/fragments.cuh"
+#include "kernels/blocks/tile.hpp"
+#include "kernels/ladder/rung.hpp"
+
+namespace flashbench::kernels {
+
+template <Tile tile>
+struct Limits {
+  int seq_k, shift;
+
+  FLASHBENCH_INLINE explicit Limits(const ForwardArguments& a) : seq_k(a.seq_k), shift(a.shift) {}
+
+  // The first key that a row does not see.
+  FLASHBENCH_INLINE int limit(int row) const { return min(seq_k, max(0, row + 1 + shift)); }
+  // The first K/V tile of which some row of Q tile i does not see everything.
+  FLASHBENCH_INLINE int unmasked_end(int i) const { return limit(i * tile.br) / tile.bc; }
+  // Tiles up to a key. The first tile is always visited: rows without a key get their zeros there.
+  FLASHBENCH_INLINE static int tiles_to(int key) { return max(1, (key + tile.bc - 1) / tile.bc); }
+
+  template <int row_blocks, int columns>
+  FLASHBENCH_INLINE void mask(Fragment<row_blocks, columns>& s, int first_row,
+                              int first_key) const {
+#pragma unroll
+    for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+      for (int t = 0; t < 2; ++t) {
+        const int row = first_row + i * 16 + lane_row() + t * 8;
+        const int end = limit(row) - first_key - lane_column();
+#pragma unroll
+        for (int n = 0; n < columns / 8; ++n)
+#pragma unroll
+          for (int u = 0; u < 2; ++u)
+            if (n * 8 + u >= end) s.x[i][n][2 * t + u] = -INFINITY;
+      }
+  }
+};
+
+template <Tile tile, Causal causal>
+struct Visible;
+
+template <Tile tile>
+struct Visible<tile, Causal::visit_all> : Limits<tile> {
+  using Limits<tile>::Limits;
+  FLASHBENCH_INLINE int kv_end(int) const { return this->tiles_to(this->seq_k); }
+  FLASHBENCH_INLINE int q_begin(int) const { return 0; }
+  FLASHBENCH_INLINE bool passed_over(int, int, int) const { return false; }
+};
+
+template <Tile tile>
+struct Visible<tile, Causal::skip> : Limits<tile> {
+  using Limits<tile>::Limits;
+  // One past the last K/V tile that Q tile i sees anything of, and the first Q tile that sees
+  // anything of K/V tile j.
+  FLASHBENCH_INLINE int kv_end(int i) const {
+    return this->tiles_to(this->limit(i * tile.br + tile.br - 1));
+  }
+  FLASHBENCH_INLINE int q_begin(int j) const {
+    return j == 0 ? 0 : max(0, j * tile.bc - this->shift) / tile.br;
+  }
+  // Whether none of the rows [first_row, first_row + rows) sees a key of K/V tile j.
+  FLASHBENCH_INLINE bool passed_over(int j, int first_row, int rows) const {
+    return this->limit(first_row + rows - 1) <= j * tile.bc;
+  }
+};
+
+template <Tile tile, Grid grid>
+struct QTiles;
+
+template <Tile tile>
+struct QTiles<tile, Grid::heads> {
+  int batch_head, begin, end;
+  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a)
+      : batch_head(blockIdx.x), begin(0), end(a.q_tiles) {}
+};
+
+// The tiles with the most visible keys start first, so that the short ones fill the end of the
+// grid; only so many heads take turns that their K and V fit into the L2 cache.
+template <Tile tile>
+struct QTiles<tile, Grid::q_tiles> {
+  int batch_head, begin, end;
+  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) {
+    const unsigned together = a.heads_together, tiles = a.q_tiles;
+    const unsigned first = blockIdx.x / (together * tiles) * together;
+    const unsigned turn = blockIdx.x - first * tiles;
+    const unsigned heads = min(together, a.batch_heads - first);
+    batch_head = first + turn % heads;
+    begin = tiles - 1 - turn / heads;
+    end = begin + 1;
+  }
+};
+
+}  // namespace flashbench::kernels

@@ -1,0 +1,186 @@
+// What the warps of a block divide among them: the keys (FlashAttention-1) or the queries
+// (FlashAttention-2). Both offer the same phases:
+//   take        this warp's share of a K and V tile
+//   scores      S = Q K^T
+//   row_max     m = max(m, the rows of S)
+//   accumulate  (O, l) += P (V, 1): a row sum is one more column of the product
+//   total       a row sum made whole; share, the reverse
+//   store       O into the output tensor
+// A thread owns the same rows in S, O, m and l under either split.
+#pragma once
+
+#include "kernels/blocks/product.cuh"
+#include "kernels/ladder/rung.hpp"
+
+namespace flashbench::kernels {
+
+template <class Element, Tile tile, Split split>
+struct WarpSplit;
+
+// Each warp has rows of its own and sees all keys of a tile. Nothing is exchanged between warps.
+template <class Element, Tile tile>
+struct WarpSplit<Element, tile, Split::queries> {
+  static constexpr int row_blocks = tile.br / tile.warps / 16;
+  static constexpr int columns = tile.d;
+  static constexpr int lanes_a_row = 4;  // among which a row's l lies in shares
+  using Scores = Fragment<row_blocks, tile.bc>;
+  using Output = Fragment<row_blocks, tile.d>;
+  using Row = Rows<row_blocks>;
+  struct Exchange {};
+  struct Operands {
+    std::uint32_t k, v;  // this lane's shared addresses
+  };
+
+  int first_row, first_key = 0, first_column = 0;
+  bool writes_rows = true;
+
+  FLASHBENCH_INLINE explicit WarpSplit(Exchange&)
+      : first_row(warp() * row_blocks * 16),
+        q_lane_(lane_of_q<tile>(first_row)),
+        k_lane_(lane_of_k<tile>(0)),
+        v_lane_(lane_of_v<tile>(0)) {}
+
+  FLASHBENCH_INLINE void take(Operands& kv, std::uint32_t k, std::uint32_t v) const {
+    kv = {k + k_lane_, v + v_lane_};
+  }
+  FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv) const {
+    multiply_qk<Element, tile>(s, q + q_lane_, kv.k);
+  }
+  FLASHBENCH_INLINE void row_max(Row& m, const Scores& s) const { quad_max(m, s); }
+  FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
+    multiply_pv<Element, tile>(o, l, p, kv.v);
+  }
+  FLASHBENCH_INLINE Row total(Row l) const {
+    quad_sum(l);
+    return l;
+  }
+  FLASHBENCH_INLINE Row share(Row l) const {
+    Row quarter;
+    fill(quarter, 0.25f);
+    multiply(l, quarter);
+    return l;
+  }
+  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t stage, Element* matrix,
+                               std::int64_t seq_stride, int first, int end) const {
+    store_rows<Element, tile>(o, stage, matrix, seq_stride, first, end);
+  }
+
+ private:
+  std::uint32_t q_lane_, k_lane_, v_lane_;
+};
+
+// Each warp has keys of its own, held in registers, and sees all rows of a tile. Row maxima and
+// products are merged across the warps through shared memory; a warp ends up with some columns of
+// O.
+template <class Element, Tile tile>
+struct WarpSplit<Element, tile, Split::keys> {
+  static constexpr int row_blocks = tile.br / 16;
+  static constexpr int keys = tile.bc / tile.warps, columns = tile.d / tile.warps;
+  static constexpr int buffers = row_blocks > 1 ? 2 : 1;
+  static constexpr int lanes_a_row = 1;     // each knows the row's whole l
+  static constexpr int pitch = tile.d + 8;  // eight more floats keep a warp's rows in other banks
+  using Scores = Fragment<row_blocks, keys>;
+  using Output = Fragment<row_blocks, columns>;
+  using Row = Rows<row_blocks>;
+  using Operands = HeldOperands<tile, keys>;
+  struct Exchange {
+    float maxima[tile.warps][tile.br];
+    float sums[buffers][tile.warps][16];
+    float products[buffers][tile.warps][16][pitch];
+  };
+
+  int first_row = 0, first_key, first_column;
+  bool writes_rows;
+
+  FLASHBENCH_INLINE explicit WarpSplit(Exchange& exchange)
+      : first_key(warp() * keys),
+        first_column(warp() * columns),
+        writes_rows(warp() == 0),
+        exchange_(exchange),
+        q_lane_(lane_of_q<tile>(0)),
+        k_lane_(lane_of_k<tile>(first_key)),
+        v_lane_(lane_of_v<tile>(first_key)) {}
+
+  FLASHBENCH_INLINE void take(Operands& kv, std::uint32_t k, std::uint32_t v) const {
+    kv.load(k + k_lane_, v + v_lane_);
+  }
+  FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv) const {
+    multiply_qk<Element, tile>(s, q + q_lane_, kv);
+  }
+
+  FLASHBENCH_INLINE void row_max(Row& m, const Scores& s) const {
+    quad_max(m, s);
+    if (lane() % 4 == 0)
+      for_rows<row_blocks>(
+          0, tile.br, [&](int row, int i, int t) { exchange_.maxima[warp()][row] = m.x[i][t]; });
+    __syncthreads();
+    for_rows<row_blocks>(0, tile.br, [&](int row, int i, int t) {
+#pragma unroll
+      for (int w = 0; w < tile.warps; ++w) m.x[i][t] = fmaxf(m.x[i][t], exchange_.maxima[w][row]);
+    });
+  }
+
+  // One barrier a row block. A buffer is written again only behind a later barrier than the one
+  // its readers have passed: row_max has one, and with several row blocks two buffers alternate.
+  FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
+#pragma unroll
+    for (int i = 0; i < row_blocks; ++i) {
+      Fragment<1, tile.d> product;  // over this warp's keys, all columns
+      Rows<1> sum;
+      multiply_pv<Element, tile>(product, sum, p.x[i], kv);
+      quad_sum(sum);
+      deposit(product, sum, i % buffers);
+      __syncthreads();
+      collect(o.x[i], l.x[i], i % buffers);
+    }
+  }
+
+  FLASHBENCH_INLINE Row total(const Row& l) const {
+    return l;
+  }
+  FLASHBENCH_INLINE Row share(const Row& l) const {
+    return l;
+  }
+  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t, Element* matrix,
+                               std::int64_t seq_stride, int first, int end) const {
+    store_columns(o, matrix + first_column, seq_stride, first, end);
+  }
+
+ private:
+  FLASHBENCH_INLINE void deposit(const Fragment<1, tile.d>& product, const Rows<1>& sum,
+                                 int buffer) const {
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      const int row = lane_row() + 8 * t;
+      if (lane() % 4 == 0) exchange_.sums[buffer][warp()][row] = sum.x[0][t];
+#pragma unroll
+      for (int n = 0; n < tile.d / 8; ++n)
+        *reinterpret_cast<float2*>(
+            &exchange_.products[buffer][warp()][row][n * 8 + lane_column()]) =
+            make_float2(product.x[0][n][2 * t], product.x[0][n][2 * t + 1]);
+    }
+  }
+
+  FLASHBENCH_INLINE void collect(float (&o)[columns / 8][4], float (&l)[2], int buffer) const {
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      const int row = lane_row() + 8 * t;
+#pragma unroll
+      for (int w = 0; w < tile.warps; ++w) {
+        l[t] += exchange_.sums[buffer][w][row];
+#pragma unroll
+        for (int n = 0; n < columns / 8; ++n) {
+          const float2 x = *reinterpret_cast<const float2*>(
+              &exchange_.products[buffer][w][row][first_column + n * 8 + lane_column()]);
+          o[n][2 * t] += x.x;
+          o[n][2 * t + 1] += x.y;
+        }
+      }
+    }
+  }
+
+  Exchange& exchange_;
+  std::uint32_t q_lane_, k_lane_, v_lane_;
+};
+
+}  // namespace flashbench::kernels

@@ -1,0 +1,202 @@
+#include "kernels/cuda/tiled_forward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "kernels/cuda/problem.hpp"
+
+namespace flashbench::kernels {
+namespace {
+
+struct TiledInstance {
+  TiledForward forward;
+  TiledKernel kernel;
+  FlashbenchProblem problem;
+  ForwardArguments arguments;
+  std::int64_t blocks;
+};
+
+std::int64_t blocks_of(const TiledForward& forward, const Tile& tile, const FlashbenchProblem& p) {
+  if (p.seq_q == 0) return 0;
+  const std::int64_t tiles = forward.rung.grid == Grid::heads ? 1 : ceil_div(p.seq_q, tile.br);
+  return batch_heads_of(p) * tiles;
+}
+
+// As blocks/visible.cuh has it, on the host.
+std::int64_t kv_end(const Rung& rung, const Tile& tile, const FlashbenchProblem& p,
+                    std::int64_t i) {
+  std::int64_t keys = p.seq_k;
+  if (rung.causal == Causal::skip)
+    keys = std::clamp<std::int64_t>((i + 1) * tile.br + shift_of(p), 0, p.seq_k);
+  return std::max<std::int64_t>(1, ceil_div(keys, tile.bc));
+}
+
+struct Visits {
+  double tiles = 0;    // (Q tile, K/V tile) pairs a head
+  double q_rows = 0;   // rows of Q in those pairs
+  double keys = 0;     // rows of K in those pairs
+  double kv_rows = 0;  // rows of K that any Q tile visits
+};
+
+Visits visits_of(const Rung& rung, const Tile& tile, const FlashbenchProblem& p) {
+  Visits v;
+  for (std::int64_t i = 0; i < ceil_div(p.seq_q, tile.br); ++i) {
+    const std::int64_t end = kv_end(rung, tile, p, i);
+    const std::int64_t keys = std::min(end * tile.bc, p.seq_k);
+    v.tiles += static_cast<double>(end);
+    v.q_rows += static_cast<double>(end * std::min<std::int64_t>(tile.br, p.seq_q - i * tile.br));
+    v.keys += static_cast<double>(keys);
+    v.kv_rows = std::max(v.kv_rows, static_cast<double>(keys));
+  }
+  return v;
+}
+
+FlashbenchTraffic traffic_of(const Rung& rung, const Tile& tile, const FlashbenchProblem& p) {
+  const Visits v = visits_of(rung, tile, p);
+  const double heads = static_cast<double>(batch_heads_of(p)), row = 2.0 * tile.d;
+  const double rows = static_cast<double>(p.seq_q);
+  const double saved = rung.saved == Saved::m_and_l ? 8 : 4;
+  FlashbenchTraffic t{};
+  t.written[FLASHBENCH_O] = heads * rows * row;
+  t.written[FLASHBENCH_STATISTICS] = heads * rows * saved;
+  if (rung.loop == Loop::q_outer) {
+    t.read[FLASHBENCH_Q] = heads * rows * row;
+    t.read[FLASHBENCH_K] = t.read[FLASHBENCH_V] = heads * v.keys * row;
+  } else {
+    const double again = heads * (v.q_rows - rows);  // every visit but the first reads, all but
+    t.read[FLASHBENCH_Q] = heads * v.q_rows * row;   // the last write
+    t.read[FLASHBENCH_K] = t.read[FLASHBENCH_V] = heads * v.kv_rows * row;
+    t.read[FLASHBENCH_O] = again * 4 * tile.d;
+    t.written[FLASHBENCH_O] += again * 4 * tile.d;
+    t.read[FLASHBENCH_STATISTICS] = again * 8;
+    t.written[FLASHBENCH_STATISTICS] += again * 8;
+  }
+  return t;
+}
+
+// Heads whose K and V take turns in a third of the L2 cache.
+int heads_together(const FlashbenchProblem& p, const FlashbenchDevice& device) {
+  const double bytes = 4.0 * static_cast<double>(std::max<std::int64_t>(p.seq_k, 1) * p.head_dim);
+  const double fit = static_cast<double>(device.l2_bytes) / 3 / bytes;
+  const double group = static_cast<double>(p.query_heads / p.kv_heads);
+  return static_cast<int>(
+      std::clamp(std::floor(fit) * group, 1.0, static_cast<double>(batch_heads_of(p))));
+}
+
+ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
+                              const FlashbenchProblem& p, const FlashbenchDevice& device,
+                              void* workspace) {
+  ForwardArguments a{};
+  if (forward.rung.loop == Loop::kv_outer) {
+    a.running_o = static_cast<float*>(workspace);
+    a.running_m = a.running_o + rows_of(p) * tile.d;
+    a.running_l = a.running_m + rows_of(p);
+  }
+  a.seq_q = static_cast<int>(p.seq_q);
+  a.seq_k = static_cast<int>(p.seq_k);
+  a.heads = static_cast<int>(p.query_heads);
+  a.heads_per_kv_head = static_cast<int>(p.query_heads / p.kv_heads);
+  a.batch_heads = static_cast<int>(batch_heads_of(p));
+  a.shift = static_cast<int>(shift_of(p));
+  a.q_tiles = static_cast<int>(ceil_div(p.seq_q, tile.br));
+  a.heads_together = heads_together(p, device);
+  a.sign = p.scale > 0 ? 1.0f : p.scale < 0 ? -1.0f : 0.0f;
+  a.scale = p.scale == 0 ? 1.0f : static_cast<float>(std::abs(p.scale));
+  a.scale_log2 = static_cast<float>((p.scale == 0 ? 1.0 : std::abs(p.scale)) * 1.4426950408889634);
+  return a;
+}
+
+Strides strides_of(const FlashbenchTensor& t) {
+  return {t.batch, t.seq, t.head};
+}
+
+}  // namespace
+
+FlashbenchStatus supports(const TiledForward& forward, const FlashbenchProblem& p,
+                          const FlashbenchDevice& device, FlashbenchMessage* message) {
+  if (auto status = check_problem(p, device, message); status != FLASHBENCH_OK) return status;
+  const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
+  if (kernel.function == nullptr)
+    return unsupported(message,
+                       "not built for this dtype with head_dim " + std::to_string(p.head_dim));
+  if (kernel.shared_bytes > device.shared_bytes_per_block)
+    return unsupported(message, "needs " + std::to_string(kernel.shared_bytes) +
+                                    " bytes of shared memory a block, this device has " +
+                                    std::to_string(device.shared_bytes_per_block));
+  if (blocks_of(forward, kernel.tile, p) > largest_grid)
+    return unsupported(message, "needs more than 2^31 - 1 blocks");
+  const double scale = std::abs(p.scale);
+  if (!(scale == 0 || (scale >= 1e-30 && scale <= 1e30)))
+    return unsupported(message, "scale must be 0 or lie between 1e-30 and 1e30 in size");
+  return FLASHBENCH_OK;
+}
+
+FlashbenchStatus cost(const TiledForward& forward, const FlashbenchProblem& p,
+                      const FlashbenchDevice& device, FlashbenchCost* out,
+                      FlashbenchMessage* message) {
+  if (auto status = supports(forward, p, device, message); status != FLASHBENCH_OK) return status;
+  const Tile tile = forward.find(p.dtype, p.head_dim).tile;
+  const double pairs = static_cast<double>(batch_heads_of(p)) *
+                       visits_of(forward.rung, tile, p).tiles * tile.br * tile.bc;
+  *out = {};
+  out->kernel_count = 1;
+  out->kernels[0].kernel = forward.kernel;
+  out->kernels[0].pipe = FLASHBENCH_PIPE_MMA;
+  out->kernels[0].flops = pairs * 4 * tile.d;
+  out->kernels[0].exponentials = pairs;
+  out->kernels[0].traffic = traffic_of(forward.rung, tile, p);
+  out->saves =
+      forward.rung.saved == Saved::m_and_l ? FLASHBENCH_SAVES_M_AND_L : FLASHBENCH_SAVES_LSE;
+  if (forward.rung.loop == Loop::kv_outer)
+    out->workspace_bytes = rows_of(p) * (tile.d + 2) * static_cast<std::int64_t>(sizeof(float));
+  return FLASHBENCH_OK;
+}
+
+FlashbenchStatus create(const TiledForward& forward, const FlashbenchProblem& p,
+                        const FlashbenchDevice& device, void* workspace, FlashbenchInstance* out,
+                        FlashbenchMessage* message) {
+  return guarded(message, [&] {
+    *out = {};
+    if (auto status = supports(forward, p, device, message); status != FLASHBENCH_OK) return status;
+    const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
+    FLASHBENCH_CUDA(cudaSetDevice(device.ordinal));
+    FLASHBENCH_CUDA(cudaFuncSetAttribute(kernel.function,
+                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                         static_cast<int>(kernel.shared_bytes)));
+    auto instance = std::make_unique<TiledInstance>(
+        TiledInstance{forward, kernel, p, arguments_of(forward, kernel.tile, p, device, workspace),
+                      blocks_of(forward, kernel.tile, p)});
+    out->launch_count = 1;
+    out->launches[0] = describe_launch(forward.kernel, kernel.function, kernel.tile.threads(),
+                                       kernel.shared_bytes, instance->blocks, device);
+    out->state = instance.release();
+    return FLASHBENCH_OK;
+  });
+}
+
+FlashbenchStatus launch(void* state, const FlashbenchForward& f, void* stream,
+                        FlashbenchMessage* message) {
+  return guarded(message, [&] {
+    const auto& instance = *static_cast<const TiledInstance*>(state);
+    if (instance.blocks == 0) return FLASHBENCH_OK;
+    if (auto status = check_tensors(f, message); status != FLASHBENCH_OK) return status;
+    ForwardArguments a = instance.arguments;
+    a.q = f.q.data, a.k = f.k.data, a.v = f.v.data, a.o = f.o.data;
+    a.q_strides = strides_of(f.q), a.k_strides = strides_of(f.k);
+    a.v_strides = strides_of(f.v), a.o_strides = strides_of(f.o);
+    a.lse = f.lse, a.m = f.m, a.l = f.l;
+    void* parameters[] = {&a};
+    FLASHBENCH_CUDA(cudaLaunchKernel(
+        instance.kernel.function, dim3(static_cast<unsigned>(instance.blocks)),
+        dim3(static_cast<unsigned>(instance.kernel.tile.threads())), parameters,
+        static_cast<std::size_t>(instance.kernel.shared_bytes), static_cast<cudaStream_t>(stream)));
+    return FLASHBENCH_OK;
+  });
+}
+
+void destroy_tiled(void* state) {
+  delete static_cast<TiledInstance*>(state);
+}
+
+}  // namespace flashbench::kernels

@@ -1,0 +1,23 @@
+// v1's own tiles: short Q tiles, worked off 16 rows at a time, so that a warp can hold its share of
+// K and V in registers and its product over all columns of O beside it; eight warps, the most such
+// registers allow an SM.
+#pragma once
+
+#include "kernels/blocks/tile.hpp"
+#include "kernels/ladder/rung.hpp"
+
+namespace flashbench::kernels {
+
+template <class Element_, int head_dim>
+struct FlashV1 {
+  using Element = Element_;
+  static constexpr Rung rung = v1;
+  static constexpr Tile tile{.d = head_dim,
+                             .br = 32,
+                             .bc = head_dim == 64 ? 512 : 256,
+                             .warps = 8,
+                             .stages = 3,
+                             .blocks = 1};
+};
+
+}  // namespace flashbench::kernels

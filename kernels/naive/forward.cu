@@ -1,0 +1,226 @@
+// S = scale Q K^T by cuBLAS; P = softmax(S) in place; O = P V by cuBLAS. S is (B, Hq, Sq, Sk), 16
+// bit, its rows padded to 16 bytes. The scale is applied before S is rounded, so that large
+// products do not overflow a 16-bit S that could hold their scaled value.
+#include "kernels/naive/forward.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "kernels/cuda/cublas.hpp"
+#include "kernels/cuda/problem.hpp"
+#include "kernels/naive/softmax.cuh"
+
+namespace flashbench::kernels {
+namespace {
+
+std::int64_t pitch_of(const FlashbenchProblem& p) {
+  return ceil_div(p.seq_k, 8) * 8;
+}
+std::int64_t scores_bytes(const FlashbenchProblem& p) {
+  return ceil_div(rows_of(p) * pitch_of(p) * 2, 256) * 256;
+}
+int softmax_threads(const FlashbenchProblem& p) {
+  const std::int64_t wanted = ceil_div(ceil_div(pitch_of(p) / 8, held_vectors), 32) * 32;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 32, softmax_most_threads));
+}
+unsigned row_blocks(const FlashbenchProblem& p) {
+  return static_cast<unsigned>(std::min(rows_of(p), largest_grid));
+}
+const void* softmax_kernel(FlashbenchDtype dtype) {
+  return dtype == FLASHBENCH_FP16 ? reinterpret_cast<const void*>(&softmax_in_place<__half>)
+                                  : reinterpret_cast<const void*>(&softmax_in_place<__nv_bfloat16>);
+}
+
+struct NaiveInstance {
+  FlashbenchProblem problem;
+  Cublas cublas;
+  char* scores;
+};
+
+FlashbenchStatus supports(const FlashbenchProblem* p, const FlashbenchDevice* device,
+                          FlashbenchMessage* message) {
+  if (auto status = check_problem(*p, *device, message); status != FLASHBENCH_OK) return status;
+  if (p->head_dim <= 0 || p->head_dim % 8 != 0)
+    return unsupported(message, "head_dim must be a multiple of 8");
+  return FLASHBENCH_OK;
+}
+
+// Visible (query, key) pairs of one head: what the softmax evaluates.
+double visible_pairs(const FlashbenchProblem& p) {
+  double pairs = 0;
+  for (std::int64_t i = 0; i < p.seq_q; ++i)
+    pairs += static_cast<double>(std::clamp<std::int64_t>(i + 1 + shift_of(p), 0, p.seq_k));
+  return pairs;
+}
+
+FlashbenchStatus cost(const FlashbenchProblem* p, const FlashbenchDevice* device, uint32_t,
+                      FlashbenchCost* out, FlashbenchMessage* message) {
+  if (auto status = supports(p, device, message); status != FLASHBENCH_OK) return status;
+  const double rows = static_cast<double>(rows_of(*p)), d = static_cast<double>(p->head_dim);
+  const double scores = 2 * rows * static_cast<double>(p->seq_k), q = 2 * rows * d;
+  const double kv = 2.0 * static_cast<double>(p->batch * p->kv_heads * p->seq_k) * d;
+  const double visible = static_cast<double>(batch_heads_of(*p)) * visible_pairs(*p);
+  *out = {};
+  out->kernel_count = 3;
+  FlashbenchKernelCost& qk = out->kernels[0];
+  qk = {"cublas_qk", FLASHBENCH_PIPE_GEMM, scores * d, 0, {}};
+  qk.traffic.read[FLASHBENCH_Q] = q;
+  qk.traffic.read[FLASHBENCH_K] = kv;
+  qk.traffic.written[FLASHBENCH_SCORES] = scores;
+  FlashbenchKernelCost& softmax = out->kernels[1];
+  softmax = {"softmax_in_place", FLASHBENCH_PIPE_NONE, 0, 2 * visible, {}};
+  softmax.traffic.read[FLASHBENCH_SCORES] = 2 * visible;
+  softmax.traffic.written[FLASHBENCH_SCORES] = scores;
+  softmax.traffic.written[FLASHBENCH_STATISTICS] = 4 * rows;
+  FlashbenchKernelCost& pv = out->kernels[2];
+  pv = {"cublas_pv", FLASHBENCH_PIPE_GEMM, scores * d, 0, {}};
+  pv.traffic.read[FLASHBENCH_SCORES] = scores;
+  pv.traffic.read[FLASHBENCH_V] = kv;
+  pv.traffic.written[FLASHBENCH_O] = q;
+  out->workspace_bytes = scores_bytes(*p) + Cublas::workspace_bytes;
+  out->saves = FLASHBENCH_SAVES_LSE;
+  return FLASHBENCH_OK;
+}
+
+FlashbenchStatus create(const FlashbenchProblem* p, const FlashbenchDevice* device, void* workspace,
+                        FlashbenchInstance* out, FlashbenchMessage* message) {
+  return guarded(message, [&] {
+    *out = {};
+    if (auto status = supports(p, device, message); status != FLASHBENCH_OK) return status;
+    FLASHBENCH_CUDA(cudaSetDevice(device->ordinal));
+    auto* bytes = static_cast<char*>(workspace);
+    std::unique_ptr<NaiveInstance> instance(
+        new NaiveInstance{*p, Cublas(bytes), bytes + Cublas::workspace_bytes});
+    const FlashbenchLaunch library{"", -1, -1, -1, -1, -1, -1, -1};
+    out->launch_count = 3;
+    out->launches[0] = out->launches[2] = library;
+    out->launches[0].kernel = "cublas_qk";
+    out->launches[1] = describe_launch("softmax_in_place", softmax_kernel(p->dtype),
+                                       softmax_threads(*p), 0, row_blocks(*p), *device);
+    out->launches[2].kernel = "cublas_pv";
+    out->state = instance.release();
+    return FLASHBENCH_OK;
+  });
+}
+
+// The (batch, KV head, head of a group) of all products, as few strided batches as their strides
+// allow. Calls f(first offsets, strides, count) with (batch, head, kv head) index triples.
+struct Batch {
+  std::int64_t b, kv, u;                // the first
+  std::int64_t count, step_b, step_kv;  // one step on
+};
+
+template <class F>
+void for_batches(const FlashbenchProblem& p, const FlashbenchForward& f, F visit) {
+  const std::int64_t group = p.query_heads / p.kv_heads;
+  const bool one = f.q.batch == p.query_heads * f.q.head && f.o.batch == p.query_heads * f.o.head &&
+                   f.k.batch == p.kv_heads * f.k.head && f.v.batch == p.kv_heads * f.v.head;
+  for (std::int64_t u = 0; u < group; ++u) {
+    if (one || p.batch == 1) {
+      visit(Batch{0, 0, u, p.batch * p.kv_heads, 0, 1});
+    } else if (p.batch > p.kv_heads) {
+      for (std::int64_t kv = 0; kv < p.kv_heads; ++kv) visit(Batch{0, kv, u, p.batch, 1, 0});
+    } else {
+      for (std::int64_t b = 0; b < p.batch; ++b) visit(Batch{b, 0, u, p.kv_heads, 0, 1});
+    }
+  }
+}
+
+// A tensor's matrices along a batch; heads_a_step is 1 for K and V, the group for Q and O.
+Matrices matrices(const FlashbenchTensor& t, const Batch& batch, std::int64_t heads_a_step,
+                  std::int64_t head) {
+  const std::int64_t first = batch.b * t.batch + (batch.kv * heads_a_step + head) * t.head;
+  return {static_cast<char*>(t.data) + 2 * first, t.seq,
+          batch.step_b * t.batch + batch.step_kv * heads_a_step * t.head};
+}
+
+void products(const NaiveInstance& instance, const FlashbenchForward& f, bool first) {
+  const FlashbenchProblem& p = instance.problem;
+  const std::int64_t group = p.query_heads / p.kv_heads, pitch = pitch_of(p);
+  const FlashbenchTensor scores{instance.scores, p.query_heads * p.seq_q * pitch, pitch,
+                                p.seq_q * pitch};
+  for_batches(p, f, [&](const Batch& batch) {
+    const Matrices s = matrices(scores, batch, group, batch.u);
+    if (first)
+      instance.cublas.multiply(p.dtype, true, p.seq_q, p.seq_k, p.head_dim,
+                               static_cast<float>(p.scale), matrices(f.q, batch, group, batch.u),
+                               matrices(f.k, batch, 1, 0), s, batch.count);
+    else
+      instance.cublas.multiply(p.dtype, false, p.seq_q, p.head_dim, p.seq_k, 1, s,
+                               matrices(f.v, batch, 1, 0), matrices(f.o, batch, group, batch.u),
+                               batch.count);
+  });
+}
+
+void launch_softmax(const NaiveInstance& instance, float* lse, cudaStream_t stream) {
+  const FlashbenchProblem& p = instance.problem;
+  SoftmaxArguments args{instance.scores,
+                        lse,
+                        rows_of(p),
+                        pitch_of(p),
+                        static_cast<int>(p.seq_q),
+                        static_cast<int>(p.seq_k),
+                        static_cast<int>(shift_of(p))};
+  void* parameters[] = {&args};
+  FLASHBENCH_CUDA(cudaLaunchKernel(softmax_kernel(p.dtype), dim3(row_blocks(p)),
+                                   dim3(static_cast<unsigned>(softmax_threads(p))), parameters, 0,
+                                   stream));
+}
+
+void launch_clear(const FlashbenchProblem& p, const FlashbenchForward& f, cudaStream_t stream) {
+  ClearArguments args{f.o.data,
+                      f.lse,
+                      f.o.batch,
+                      f.o.seq,
+                      f.o.head,
+                      rows_of(p),
+                      static_cast<int>(p.seq_q),
+                      static_cast<int>(p.query_heads),
+                      static_cast<int>(p.head_dim)};
+  void* parameters[] = {&args};
+  const void* kernel = p.dtype == FLASHBENCH_FP16
+                           ? reinterpret_cast<const void*>(&clear_rows<__half>)
+                           : reinterpret_cast<const void*>(&clear_rows<__nv_bfloat16>);
+  FLASHBENCH_CUDA(cudaLaunchKernel(kernel, dim3(row_blocks(p)), dim3(64), parameters, 0, stream));
+}
+
+FlashbenchStatus forward(void* state, const FlashbenchForward* f, void* stream_pointer,
+                         FlashbenchMessage* message) {
+  return guarded(message, [&] {
+    auto& instance = *static_cast<NaiveInstance*>(state);
+    const FlashbenchProblem& p = instance.problem;
+    const auto stream = static_cast<cudaStream_t>(stream_pointer);
+    if (rows_of(p) == 0) return FLASHBENCH_OK;
+    if (auto status = check_tensors(*f, message); status != FLASHBENCH_OK) return status;
+    if (p.seq_k == 0) {
+      launch_clear(p, *f, stream);
+      return FLASHBENCH_OK;
+    }
+    instance.cublas.set_stream(stream);
+    products(instance, *f, true);
+    launch_softmax(instance, f->lse, stream);
+    products(instance, *f, false);
+    return FLASHBENCH_OK;
+  });
+}
+
+FlashbenchImplementation implementation() {
+  FlashbenchImplementation row{};
+  row.name = "naive";
+  row.idea = "S and P in memory: cuBLAS, softmax in place, cuBLAS";
+  row.section = "1";
+  row.passes = FLASHBENCH_FORWARD;
+  row.supports = supports;
+  row.cost = cost;
+  row.create = create;
+  row.forward = forward;
+  row.destroy = [](void* state) { delete static_cast<NaiveInstance*>(state); };
+  return row;
+}
+
+}  // namespace
+
+const FlashbenchImplementation naive_cuda = implementation();
+
+}  // namespace flashbench::kernels

@@ -1,0 +1,32 @@
+#include "cli/describer.hpp"
+
+namespace flashbench {
+
+namespace {
+
+constexpr double timeout_s = 20;
+
+}  // namespace
+
+Describer::~Describer() {
+  for (auto& [worker, session] : sessions_) session.leave();
+}
+
+Describer::Answer Describer::ask(const Case& what) {
+  for (std::size_t i = 0; i < roster_.workers.size(); ++i) {
+    const WorkerFacts& worker = roster_.workers[i];
+    if (worker.source != what.source || worker.backend != what.backend || worker.program.empty())
+      continue;
+    try {
+      Session& session = sessions_.try_emplace(i, worker, timeout_s).first->second;
+      const Reply reply = session.ask(request::Describe{what.problem, what.impl, what.pass});
+      if (reply.status != Status::ok) return {reply.status, reply.reason, {}};
+      return {Status::ok, "", body_of<reply::Describe>(reply)};
+    } catch (const WorkerLost& lost) {
+      return {Status::not_run, lost.what(), {}};
+    }
+  }
+  return {};
+}
+
+}  // namespace flashbench

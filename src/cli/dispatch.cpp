@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/commands.hpp"
+#include "cli/parser.hpp"
+#include "compare/exit_code.hpp"
+#include "plan/request.hpp"
+#include "plan/words.hpp"
+#include "record/json.hpp"
+#include "roster/roster.hpp"
+#include "version.hpp"
+
+namespace flashbench {
+
+namespace {
+
+struct Entry {
+  const char* name;
+  int (*run)(const Arguments&);
+  Command (*help)();
+};
+
+constexpr Entry entries[] = {
+    {"run", run_command, run_help},          {"compare", compare_command, compare_help},
+    {"report", report_command, report_help}, {"info", info_command, info_help},
+    {"list", list_command, list_help},
+};
+
+const Entry* find_entry(const std::string& name) {
+  const auto* found = std::ranges::find_if(entries, [&](const Entry& e) { return e.name == name; });
+  return found == std::end(entries) ? nullptr : found;
+}
+
+const Entry& entry_of(const std::string& name) {
+  if (const Entry* entry = find_entry(name)) return *entry;
+  for (const char* later : {"doctor", "selftest", "claims"})
+    if (name == later) throw UsageError(fmt::format("flashbench {} is not in this version", name));
+  std::vector<std::string> names;
+  for (const Entry& entry : entries) names.emplace_back(entry.name);
+  throw UsageError(fmt::format("there is no command \"{}\"{} (there are: {})", name,
+                               did_you_mean(name, names), listed(names)));
+}
+
+bool asks_for_help(const Arguments& words) {
+  return std::ranges::any_of(words, [](const auto& w) { return w == "--help" || w == "-h"; });
+}
+
+int dispatch(const Arguments& words) {
+  if (!words.empty() && words[0] == "--version") {
+    fmt::print("flashbench {} ({}; {})\n", tool_version, tool_commit, tool_build);
+    return exit_code::ok;
+  }
+  const bool named = !words.empty() && !words[0].starts_with('-');
+  const Entry& entry = entry_of(named ? words[0] : "run");
+  const Arguments rest(words.begin() + (named ? 1 : 0), words.end());
+  if (!asks_for_help(rest)) return entry.run(rest);
+  std::fputs(help_of(entry.help()).c_str(), stdout);
+  return exit_code::ok;
+}
+
+int complain(const char* what, int code) {
+  fmt::print(stderr, "flashbench: {}\n", what);
+  return code;
+}
+
+}  // namespace
+
+int run_command_line(const Arguments& words) {
+  try {
+    return dispatch(words);
+  } catch (const DeviceError& error) {
+    return complain(error.what(), exit_code::device);
+  } catch (const UsageError& error) {
+    return complain(error.what(), exit_code::usage);
+  } catch (const ProtocolError& error) {
+    return complain(error.what(), exit_code::failed);
+  } catch (const std::exception& error) {
+    return complain(error.what(), exit_code::failed);
+  }
+}
+
+}  // namespace flashbench

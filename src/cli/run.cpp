@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "cli/commands.hpp"
+#include "cli/console.hpp"
+#include "cli/dry_run.hpp"
+#include "cli/output.hpp"
+#include "cli/run_words.hpp"
+#include "cli/saving.hpp"
+#include "compare/compare.hpp"
+#include "compare/exit_code.hpp"
+#include "device/peaks.hpp"
+#include "estimate/estimate.hpp"
+#include "plan/plan.hpp"
+#include "report/report.hpp"
+#include "schedule/schedule.hpp"
+
+namespace flashbench {
+
+namespace {
+
+int nothing_matched(const Plan& plan) {
+  fmt::print(stderr, "flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
+  return exit_code::nothing;
+}
+
+ScheduleEvents events_for(Console& console, Saving& saving) {
+  ScheduleEvents events;
+  events.row_finished = [&](const Row& row) {
+    saving.row_finished(row);
+    console.note(row_note(row));
+  };
+  events.progress = [&](const std::string& what, std::size_t done, std::size_t of, double left) {
+    console.progress(what, done, of, left);
+  };
+  events.warning = [&](const std::string& sentence) { console.warn(sentence); };
+  return events;
+}
+
+// A threshold that a config set for one sweep holds for that sweep's rows.
+std::map<std::string, double> thresholds_of(const UserRequest& request, const Roster& roster) {
+  std::map<std::string, double> thresholds;
+  for (const Sweep& sweep : request.sweeps) {
+    if (!sweep.threshold) continue;
+    UserRequest one = request;
+    one.sweeps = {sweep};
+    for (const Case& what : make_plan(one, roster).cases) thresholds[key(what)] = *sweep.threshold;
+  }
+  return thresholds;
+}
+
+int compare_with(const Report& baseline, const Report& report, const UserRequest& request,
+                 const Roster& roster) {
+  const Options& options = request.options;
+  CompareOptions how;
+  if (options.threshold)
+    how.threshold = *options.threshold;
+  else
+    how.thresholds = thresholds_of(request, roster);
+  how.allow_different = options.allow_different;
+  how.strict = options.strict;
+  const Comparison comparison = compare(baseline, report, how);
+  const bool to_stderr = stdout_is_taken(options);
+  fmt::print(to_stderr ? stderr : stdout, "\n{}",
+             render_comparison(comparison, !to_stderr && may_color_stdout()));
+  return comparison.exit_code;
+}
+
+struct Preparation {
+  Roster roster;
+  Plan plan;
+  std::optional<Report> baseline;
+};
+
+Preparation prepare(const RunWords& words) {
+  const Options& options = words.request.options;
+  Preparation ready;
+  if (!options.baseline_file.empty()) ready.baseline = read_report(options.baseline_file);
+  ready.roster = call_roster(options.device);
+  for (WorkerFacts& worker : ready.roster.workers)
+    if (worker.hello.device) apply_peak(*worker.hello.device, options.peak_tflops);
+  ready.plan = make_plan(words.request, ready.roster);
+  return ready;
+}
+
+int measure(const RunWords& words, const Preparation& ready) {
+  const Options& options = words.request.options;
+  Console console;
+  for (const std::string& notice : ready.roster.notices) console.warn(notice);
+  const WorkerFacts& first = ready.roster.workers.front();
+  Report report = blank_report(words.request, first.hello.device ? &*first.hello.device : nullptr);
+  report.measurement.method = first.hello.method;
+  const std::vector<Row> known = rows_to_resume(options, report);
+  report.rows = unfinished_rows(ready.plan, known);
+  Saving saving(options, report);
+
+  ScheduleResult result =
+      run_plan(ready.plan, ready.roster, options, events_for(console, saving), known);
+  report.rows = std::move(result.rows);
+  report.ceilings = std::move(result.ceilings);
+  report.measurement = std::move(result.measurement);
+  report.complete = !result.interrupted;
+  add_speedups(report.rows);
+
+  std::vector<int> codes{exit_code_of_rows(report.rows, options.strict)};
+  if (write_outputs(report, options, words.wide))
+    saving.discard();
+  else
+    codes.push_back(exit_code::usage);
+  print_table(report, options, words.wide);
+  if (result.interrupted) codes.push_back(exit_code::interrupted);
+  if (ready.baseline)
+    codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));
+  return worst_exit_code(codes);
+}
+
+}  // namespace
+
+int run_command(const Arguments& arguments) {
+  const RunWords words = read_run_words(arguments);
+  if (words.request.options.dry_run) return dry_run(words);
+  const Preparation ready = prepare(words);
+  if (ready.plan.cases.empty()) return nothing_matched(ready.plan);
+  return measure(words, ready);
+}
+
+}  // namespace flashbench

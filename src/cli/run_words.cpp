@@ -1,0 +1,227 @@
+#include "cli/run_words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/commands.hpp"
+#include "cli/common_options.hpp"
+#include "plan/axes.hpp"
+#include "plan/config.hpp"
+#include "plan/values.hpp"
+
+namespace flashbench {
+
+namespace {
+
+using Values = std::vector<std::string>;
+
+constexpr const char *axes_group = "Axes of a sweep",
+                     *inputs_group = "Inputs and outputs of the implementations",
+                     *measuring_group = "Measuring and checking", *running_group = "Running",
+                     *output_group = "Output";
+
+// An axis given as a flag replaces that axis in every sweep of the config.
+Option axis_option(RunWords& words, const SweepAxis& axis) {
+  return {std::string(axis.name),
+          std::string(axis.value),
+          axes_group,
+          std::string(axis.help),
+          true,
+          [&words, &axis](const Values& values) {
+            for (Sweep& sweep : words.request.sweeps) {
+              axis.clear(sweep);
+              for (const std::string& value : values) axis.add(sweep, value);
+            }
+          }};
+}
+
+Option mask_flag(RunWords& words, const char* name, Mask mask) {
+  return {name,
+          "",
+          axes_group,
+          fmt::format("the same as --mask {}", flashbench::name(mask)),
+          false,
+          [&words, mask](const Values&) {
+            for (Sweep& sweep : words.request.sweeps) sweep.mask = {mask};
+          }};
+}
+
+Option setting_option(RunWords& words, const Setting& setting) {
+  const bool flag = setting.type == ValueType::flag;
+  const char* group =
+      setting.name == "seed" ? inputs_group
+      : setting.name == "timeout" || setting.name == "strict" || setting.name == "threshold"
+          ? running_group
+          : measuring_group;
+  return {std::string(setting.name),
+          std::string(setting.value),
+          group,
+          std::string(setting.help),
+          flag,
+          [&words, &setting, flag](const Values& values) {
+            Options& options = words.request.options;
+            // A flag of the rounds' stop rule overrides a config's exact count.
+            if (setting.name == "samples" || setting.name == "time-budget" ||
+                setting.name == "precision")
+              options.iters.reset();
+            setting.set(options, flag ? "true" : values[0]);
+          }};
+}
+
+Option text_option(const char* name, const char* value, const char* group, const char* help,
+                   std::string& target) {
+  return {name, value, group, help, false, [&target](const Values& values) {
+            if (values[0].empty()) throw UsageError("the value is empty");
+            target = values[0];
+          }};
+}
+
+Option not_built(const char* name, const char* value, const char* what) {
+  return {name,
+          value,
+          "",
+          "",
+          true,
+          [what](const Values&) {
+            throw UsageError(fmt::format("{} not in this version", what)); }};
+}
+
+void add_running(std::vector<Option>& table, RunWords& words) {
+  Options& o = words.request.options;
+  table.push_back(device_option(o.device, running_group));
+  table.push_back(text_option("baseline", "FILE", running_group,
+                              "a saved report to compare this run with", o.baseline_file));
+  table.push_back(flag_option("allow-different", running_group,
+                              "compare even across devices and inputs", o.allow_different));
+  table.push_back(text_option("filter", "GLOB", running_group,
+                              "only cases whose key matches; a word without *, ? and [\n"
+                              "may stand anywhere in the key",
+                              o.filter));
+  table.push_back(flag_option("dry-run", running_group,
+                              "show the cases, their FLOPs, bytes, memory and time; needs no GPU",
+                              o.dry_run));
+  table.push_back(
+      text_option("resume", "FILE", running_group,
+                  "take finished rows from an earlier report of this device and build;\n"
+                  "without --json the result goes back to FILE",
+                  o.resume_file));
+  table.push_back(not_built("against", "PREFIX", "measuring another build beside this one is"));
+  table.push_back(not_built("plugin", "FILE", "plugins are"));
+  table.push_back(not_built("counters", "", "hardware counters are"));
+  table.push_back(not_built("profile", "", "profiling is"));
+  table.push_back(not_built("explain", "", "explaining formulas is"));
+}
+
+void refuse_pair(const RunWords& words, const char* one, const char* other, const char* why) {
+  if (words.given.contains(one) && words.given.contains(other))
+    throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
+}
+
+void refuse_contradictions(const RunWords& words) {
+  constexpr const char* exact = "--iters is an exact count";
+  constexpr const char* masks = "for both masks write --mask full,causal";
+  refuse_pair(words, "iters", "samples", exact);
+  refuse_pair(words, "iters", "time-budget", exact);
+  refuse_pair(words, "iters", "precision", exact);
+  refuse_pair(words, "no-check", "check-only", "nothing would be left to do");
+  refuse_pair(words, "causal", "no-causal", masks);
+  refuse_pair(words, "causal", "mask", masks);
+  refuse_pair(words, "no-causal", "mask", masks);
+  refuse_pair(words, "load", "init", "the values come from the files");
+  refuse_pair(words, "load", "seed", "the values come from the files");
+  if (words.given.contains("threshold") && !words.given.contains("baseline"))
+    throw UsageError("--threshold says nothing without --baseline");
+  if (words.given.contains("allow-different") && !words.given.contains("baseline"))
+    throw UsageError("--allow-different says nothing without --baseline");
+}
+
+}  // namespace
+
+std::vector<Option> run_options(RunWords& words) {
+  Options& o = words.request.options;
+  std::vector<Option> table;
+  table.push_back(
+      {"config", "FILE|NAME", axes_group,
+       "sweeps and settings from a file, or an installed config by name; flags override\n"
+       "it [there are: " +
+           listed(installed_configs()) + "]",
+       false, [&words](const Values& values) {
+         UserRequest read = read_config(values[0]);
+         words.request.sweeps = std::move(read.sweeps);
+         words.request.options = std::move(read.options);
+       }});
+  for (const SweepAxis& axis : sweep_axes()) {
+    table.push_back(axis_option(words, axis));
+    if (axis.name != "mask") continue;
+    table.push_back(mask_flag(words, "causal", Mask::causal));
+    table.push_back(mask_flag(words, "no-causal", Mask::full));
+  }
+  table.push_back(text_option("load", "DIR", inputs_group,
+                              "Q, K, V, dO from q.npy, k.npy, v.npy, do.npy, each (b, s, h, d)",
+                              o.load_dir));
+  table.push_back(text_option("dump", "DIR", inputs_group,
+                              "write inputs and outputs as .npy, a folder a row", o.dump_dir));
+  for (const Setting& setting : settings()) table.push_back(setting_option(words, setting));
+  add_running(table, words);
+  table.push_back(text_option("label", "TEXT", output_group, "goes into the report", o.label));
+  add_output_options(table, o, words.wide, output_group);
+  for (Option& option : table) {
+    auto apply = std::move(option.apply);
+    option.apply = [&words, name = option.name, apply = std::move(apply)](const Values& values) {
+      words.given.insert(name);
+      apply(values);
+    };
+  }
+  return table;
+}
+
+RunWords read_run_words(const std::vector<std::string>& arguments) {
+  RunWords words;
+  words.request.sweeps.emplace_back();
+  Command command = run_help();
+  command.options = run_options(words);
+  parse_arguments(command, arguments);
+  words.request.argv = {"flashbench", "run"};
+  words.request.argv.insert(words.request.argv.end(), arguments.begin(), arguments.end());
+  refuse_contradictions(words);
+  Options& options = words.request.options;
+  check_device_word(options.device);
+  if (options.json_file.empty() && !options.resume_file.empty() && !options.dry_run)
+    options.json_file = options.resume_file;
+  check_outputs(options);
+  return words;
+}
+
+Command run_help() {
+  static RunWords unused;
+  return {"run",
+          "flashbench [run] [OPTIONS]",
+          "Runs attention implementations on a sweep of problems: checks every output against a\n"
+          "high-precision reference, then times all of them in interleaved rounds, and reports.\n"
+          "\n"
+          "Commands (flashbench COMMAND --help)\n"
+          "  run                   the default: sweep, check, time, report\n"
+          "  compare BASE NEW      pair two reports, judge each pair, exit by the verdict\n"
+          "  report FILE...        render saved reports again\n"
+          "  info                  this machine: devices, peaks, measured ceilings\n"
+          "  list                  implementations, and what each supports here\n"
+          "  --version             version, commit and build\n"
+          "\n"
+          "Every axis takes a value, a comma list, or an inclusive range: 512:16k:*2,\n"
+          "1024:4096:+512; integers may end in k (x1024) or m (x1048576). [ ] holds the default.",
+          "  flashbench\n"
+          "  flashbench --seq 512:16k:*2 --mask full,causal --head-dim 64,128\n"
+          "  flashbench --impl naive,v2 --pass fwd,bwd --seq 2k --json r.json\n"
+          "  flashbench --config document-throughput --dry-run\n"
+          "\n"
+          "Exit code: 0 all well, 1 a row failed, 2 wrong words or files, 3 the device cannot be\n"
+          "used, 4 nothing was measured, 5 slower than the baseline, 6 not comparable, 130\n"
+          "interrupted.\n",
+          "",
+          0,
+          0,
+          run_options(unused)};
+}
+
+}  // namespace flashbench

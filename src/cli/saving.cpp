@@ -1,0 +1,88 @@
+#include "cli/saving.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <unordered_map>
+
+#include "compare/compare.hpp"
+#include "record/json.hpp"
+#include "report/report.hpp"
+
+namespace flashbench {
+
+namespace {
+
+std::string journal_of(const std::string& report) {
+  return report + ".journal";
+}
+
+bool is_plain_file(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  return path != "-" &&
+         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+}
+
+}  // namespace
+
+Saving::Saving(const Options& options, const Report& unfinished) {
+  if (options.json_file.empty() || !is_plain_file(options.json_file)) return;
+  try {
+    write_atomically(options.json_file, report_text(unfinished));
+    journal_ = std::make_unique<Journal>(journal_of(options.json_file));
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
+}
+
+void Saving::row_finished(const Row& row) {
+  if (journal_) journal_->append(row);
+}
+
+void Saving::discard() {
+  if (journal_) journal_->discard();
+  journal_.reset();
+}
+
+std::vector<Row> rows_to_resume(const Options& options, const Report& now) {
+  if (options.resume_file.empty()) return {};
+  Report earlier = read_report(options.resume_file);
+  std::unordered_map<std::string, std::size_t> place;
+  for (std::size_t i = 0; i < earlier.rows.size(); ++i) place[identity(earlier.rows[i])] = i;
+  for (Row& row : read_journal(journal_of(options.resume_file))) {
+    const auto found = place.find(identity(row));
+    if (found == place.end())
+      earlier.rows.push_back(std::move(row));
+    else
+      earlier.rows[found->second] = std::move(row);
+  }
+  return resumable_rows(earlier, now);
+}
+
+std::vector<Row> unfinished_rows(const Plan& plan, const std::vector<Row>& known) {
+  std::unordered_map<std::string, const Row*> finished;
+  for (const Row& row : known) finished[identity(row)] = &row;
+  std::vector<Row> rows;
+  for (const Case& what : plan.cases) {
+    if (const auto found = finished.find(key(what)); found != finished.end()) {
+      rows.push_back(*found->second);
+      continue;
+    }
+    Row& row = rows.emplace_back();
+    row.what = what;
+    row.flops = flops(what.problem, what.pass);
+    row.reason = "the run ended before this row had finished";
+  }
+  return rows;
+}
+
+std::string row_note(const Row& row) {
+  std::string note = fmt::format("{:<11} {}", name(row.status), key(row.what));
+  if (row.time) note += fmt::format("  {:.4g} ms", row.time->median);
+  if (row.tflops) note += fmt::format("  {:.4g} TFLOPS", *row.tflops);
+  if (!row.reason.empty()) note += "  " + row.reason;
+  return note;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,16 @@
+// What stands between two reports before any pair is looked at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/row.hpp"
+
+namespace flashbench {
+
+// Fields that make figures not comparable: device model, backend, multiprocessors, method.
+std::vector<std::string> differing_fields(const Report& base, const Report& now);
+// Worth a warning only: incomplete, no device recorded, other power limit, other seed, ...
+std::vector<std::string> doubts(const Report& base, const Report& now);
+
+}  // namespace flashbench

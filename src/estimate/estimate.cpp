@@ -1,0 +1,188 @@
+#include "estimate/estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace flashbench {
+
+namespace {
+
+constexpr double drift_limit = 0.05;
+
+// `sorted` is not empty; linear between order statistics.
+double quantile(const std::vector<double>& sorted, double q) {
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return quantile(values, 0.5);
+}
+
+// How many order statistics may be cut off at each end so that what is left still covers the median
+// with 95 %: the largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
+std::size_t cut_of(std::size_t n) {
+  if (n < 6) return 0;
+  if (n > 1000) {
+    const double real = static_cast<double>(n);
+    return static_cast<std::size_t>(real / 2 - 0.98 * std::sqrt(real)) - 1;
+  }
+  double term = std::pow(0.5, static_cast<double>(n)), below = 0;
+  std::size_t k = 0;
+  while (below + term <= 0.025) {
+    below += term;
+    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
+    ++k;
+  }
+  return k - 1;  // order statistics k and n + 1 - k, counted from 1
+}
+
+void set_flag(Row& row, const std::string& flag, bool on) {
+  std::erase(row.flags, flag);
+  if (on) row.flags.push_back(flag);
+}
+
+double rate_of(const std::vector<Ceiling>& ceilings, std::string_view wanted) {
+  for (const Ceiling& ceiling : ceilings)
+    if (ceiling.name == wanted && std::isfinite(ceiling.rate)) return ceiling.rate;
+  return 0;
+}
+
+struct Floor {
+  double seconds = 0;
+  std::string binds;
+};
+
+// A kernel can be no faster than its slowest resource; kernels run one after the other.
+Floor floor_of(const Cost& cost, const std::vector<Ceiling>& ceilings) {
+  Floor floor;
+  std::map<std::string, double> bound_by;
+  for (const KernelCost& kernel : cost.kernels) {
+    const std::pair<std::string, double> terms[] = {{std::string(name(kernel.pipe)), kernel.flops},
+                                                    {"exp2", kernel.exponentials},
+                                                    {"copy", kernel.traffic.total()}};
+    std::string slowest;
+    double seconds = 0;
+    for (const auto& [resource, amount] : terms) {
+      const double rate = rate_of(ceilings, resource);
+      if (rate <= 0 || amount / rate <= seconds) continue;
+      seconds = amount / rate;
+      slowest = resource;
+    }
+    floor.seconds += seconds;
+    if (!slowest.empty()) bound_by[slowest] += seconds;
+  }
+  double most = 0;
+  for (const auto& [resource, seconds] : bound_by)
+    if (seconds > most) {
+      most = seconds;
+      floor.binds = resource;
+    }
+  return floor;
+}
+
+void derive_utilization(Row& row, const std::vector<Ceiling>& ceilings,
+                        const std::optional<double>& peak_tflops) {
+  if (row.tflops && peak_tflops && *peak_tflops > 0)
+    row.utilization.peak = *row.tflops / *peak_tflops;
+  if (!row.cost) return;
+  const Floor floor = floor_of(*row.cost, ceilings);
+  if (floor.binds.empty()) return;
+  row.utilization.binds = floor.binds;
+  row.utilization.floor_ms = 1e3 * floor.seconds;
+  row.utilization.ceiling = *row.utilization.floor_ms / row.time->median;
+}
+
+}  // namespace
+
+Time summarize(std::vector<Sample> samples) {
+  Time time;
+  std::vector<double> sorted;
+  for (const Sample& sample : samples)
+    if (std::isfinite(sample.ms)) sorted.push_back(sample.ms);
+  time.samples = std::move(samples);
+  time.n = static_cast<std::int64_t>(sorted.size());
+  if (sorted.empty()) return time;
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t cut = cut_of(sorted.size());
+  time.median = quantile(sorted, 0.5);
+  time.low = sorted[cut];
+  time.high = sorted[sorted.size() - 1 - cut];
+  time.min = sorted.front();
+  time.p05 = quantile(sorted, 0.05);
+  time.p95 = quantile(sorted, 0.95);
+  double sum = 0, squares = 0;
+  for (const double ms : sorted) sum += ms;
+  time.mean = sum / static_cast<double>(time.n);
+  for (const double ms : sorted) squares += (ms - time.mean) * (ms - time.mean);
+  if (time.n > 1) time.stddev = std::sqrt(squares / static_cast<double>(time.n - 1));
+  return time;
+}
+
+double relative_half_width(const Time& time) {
+  if (time.n < 2 || !(time.median > 0)) return std::numeric_limits<double>::infinity();
+  return (time.high - time.low) / 2 / time.median;
+}
+
+double drift(const std::vector<Sample>& samples) {
+  if (samples.size() < 20) return 0;
+  const std::size_t tenth = samples.size() / 10;
+  std::vector<double> first, last;
+  for (std::size_t i = 0; i < tenth; ++i) {
+    first.push_back(samples[i].ms);
+    last.push_back(samples[samples.size() - 1 - i].ms);
+  }
+  const double before = median_of(first);
+  return before > 0 ? median_of(last) / before - 1 : 0;
+}
+
+std::optional<Ratio> ratio(const Time& over, const Time& under) {
+  const auto positive = [](double ms) { return std::isfinite(ms) && ms > 0; };
+  for (const Time* time : {&over, &under})
+    if (!positive(time->median) || !positive(time->low) || !positive(time->high))
+      return std::nullopt;
+  const double value = over.median / under.median;
+  const double down =
+      std::hypot(std::log(over.median / over.low), std::log(under.high / under.median));
+  const double up =
+      std::hypot(std::log(over.high / over.median), std::log(under.median / under.low));
+  return Ratio{value, value * std::exp(-down), value * std::exp(up)};
+}
+
+void derive(Row& row, const std::vector<Ceiling>& ceilings,
+            const std::optional<double>& peak_tflops) {
+  row.tflops.reset();
+  row.utilization = {};
+  row.drift.reset();
+  set_flag(row, "drift", false);
+  if (row.flops.convention.empty()) row.flops = flops(row.what.problem, row.what.pass);
+  if (row.status != Status::ok || !row.time || !(row.time->median > 0)) return;
+  if (row.flops.counted > 0) row.tflops = row.flops.counted / (row.time->median * 1e-3) / 1e12;
+  derive_utilization(row, ceilings, peak_tflops);
+  row.drift = drift(row.time->samples);
+  set_flag(row, "drift", std::abs(*row.drift) > drift_limit);
+}
+
+void add_speedups(std::vector<Row>& rows) {
+  std::map<std::string, const Row*> first;
+  for (Row& row : rows) {
+    row.speedup.reset();
+    if (row.status != Status::ok || !row.time) continue;
+    const std::string question = problem_key(row.what) + "/" + std::string(name(row.what.pass));
+    const Row* base = first.try_emplace(question, &row).first->second;
+    std::string vs = base->what.impl;
+    if (base->what.source != row.what.source) vs += " (" + base->what.source + ")";
+    if (base == &row) {
+      row.speedup = {vs, 1, 1, 1};
+    } else if (const auto quotient = ratio(*base->time, *row.time)) {
+      row.speedup = {vs, quotient->value, quotient->low, quotient->high};
+    }
+  }
+}
+
+}  // namespace flashbench

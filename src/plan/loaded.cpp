@@ -1,0 +1,67 @@
+#include "plan/loaded.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "plan/npy_shape.hpp"
+
+namespace flashbench {
+
+namespace {
+
+using Shape = std::vector<std::int64_t>;
+
+Shape shape_of(const std::string& dir, const char* tensor) {
+  const std::string path = fmt::format("{}/{}.npy", dir, tensor);
+  Shape shape;
+  try {
+    shape = npy_shape(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--load: {}", error.what()));
+  }
+  if (shape.size() != 4)
+    throw UsageError(
+        fmt::format("--load: {} has {} dimensions; expected 4: (batch, seq, heads, "
+                    "head_dim)",
+                    path, shape.size()));
+  return shape;
+}
+
+void must_fit(const std::string& dir, const char* tensor, const Shape& shape, const Shape& right) {
+  if (shape == right) return;
+  throw UsageError(fmt::format("--load: {}/{}.npy is ({}) where ({}) would fit", dir, tensor,
+                               fmt::join(shape, ", "), fmt::join(right, ", ")));
+}
+
+// What the user gave for an axis must be what the file says.
+void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const char* option) {
+  for (const std::int64_t value : axis)
+    if (value != loaded && value != automatic)
+      throw UsageError(
+          fmt::format("--{}: {} contradicts --load, whose files say {}", option, value, loaded));
+  axis = {loaded};
+}
+
+}  // namespace
+
+Sweep with_loaded_shapes(Sweep sweep, const std::string& dir) {
+  const Shape q = shape_of(dir, "q"), k = shape_of(dir, "k");
+  must_fit(dir, "k", k, {q[0], k[1], k[2], q[3]});
+  must_fit(dir, "v", shape_of(dir, "v"), k);
+  if (std::ranges::any_of(sweep.pass, [](Pass pass) { return pass != Pass::fwd; }))
+    must_fit(dir, "do", shape_of(dir, "do"), q);
+  if (q[0] == 0 || q[2] == 0 || k[2] == 0 || q[3] == 0)
+    throw UsageError(fmt::format("--load: {}: only the sequences may be empty", dir));
+  settle(sweep.batch, q[0], "batch");
+  settle(sweep.seq, q[1], "seq");
+  settle(sweep.heads, q[2], "heads");
+  settle(sweep.head_dim, q[3], "head-dim");
+  settle(sweep.seq_k, k[1], "seq-k");
+  settle(sweep.kv_heads, k[2], "kv-heads");
+  sweep.init = {Init::loaded};
+  return sweep;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,88 @@
+#include "plan/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "plan/glob.hpp"
+#include "plan/request.hpp"
+#include "plan/words.hpp"
+
+namespace flashbench {
+
+namespace {
+
+constexpr std::int64_t hopper = 90;
+
+std::vector<NamedImplementation> everyone(const Roster& roster) {
+  std::vector<NamedImplementation> all;
+  for (const WorkerFacts& worker : roster.workers)
+    for (const ImplementationFacts& facts : worker.hello.implementations)
+      all.push_back({facts.name, worker.source, worker.backend});
+  return all;
+}
+
+// A pattern without a slash leaves ladder/ and without/ out.
+bool matches(const std::string& pattern, const std::string& name) {
+  const std::string_view glob = pattern == "all" ? "*" : std::string_view(pattern);
+  const bool has_slash = pattern.find('/') != pattern.npos;
+  if (!has_slash && name.find('/') != name.npos) return false;
+  return glob_matches(glob, name);
+}
+
+bool runs_v3(const Roster& roster) {
+  return std::ranges::any_of(roster.workers, [](const WorkerFacts& worker) {
+    return worker.backend == Backend::cuda && worker.hello.device &&
+           worker.hello.device->compute_capability == hopper;
+  });
+}
+
+std::vector<std::string> default_names(const Roster& roster,
+                                       const std::vector<NamedImplementation>& all) {
+  std::vector<std::string> wanted{"naive", "v1", "v2"};
+  if (runs_v3(roster)) wanted.emplace_back("v3");
+  std::erase_if(wanted, [&](const std::string& name) {
+    return std::ranges::none_of(all, [&](const auto& one) { return one.name == name; });
+  });
+  if (wanted.empty()) wanted.emplace_back("all");
+  return wanted;
+}
+
+[[noreturn]] void refuse(const std::string& pattern, const Roster& roster,
+                         const std::vector<NamedImplementation>& all) {
+  if (pattern.starts_with("pytorch"))
+    throw UsageError(
+        fmt::format("--impl: \"{}\": the PyTorch plugin is not in this version", pattern));
+  std::vector<std::string> names;
+  for (const auto& one : all)
+    if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
+  const std::string here =
+      fmt::format("on this device ({}) there are: {}", name(roster.backend), listed(names));
+  if (is_glob(pattern))
+    throw UsageError(fmt::format("--impl: \"{}\" matches no implementation; {}", pattern, here));
+  throw UsageError(fmt::format("--impl: no implementation is called \"{}\"{} ({})", pattern,
+                               did_you_mean(pattern, names), here));
+}
+
+}  // namespace
+
+std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& patterns,
+                                               const Roster& roster) {
+  const std::vector<NamedImplementation> all = everyone(roster);
+  std::vector<NamedImplementation> chosen;
+  for (const std::string& pattern : patterns.empty() ? default_names(roster, all) : patterns) {
+    bool any = false;
+    for (const NamedImplementation& one : all) {
+      if (!matches(pattern, one.name)) continue;
+      any = true;
+      const bool known = std::ranges::any_of(chosen, [&](const NamedImplementation& other) {
+        return other.name == one.name && other.source == one.source && other.backend == one.backend;
+      });
+      if (!known) chosen.push_back(one);
+    }
+    if (!any) refuse(pattern, roster, all);
+  }
+  return chosen;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,131 @@
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+
+#include "plan/request.hpp"
+#include "report/report.hpp"
+
+namespace flashbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::runtime_error cannot_write(const std::string& path, int code) {
+  return std::runtime_error("cannot write " + path + ": " + std::generic_category().message(code));
+}
+
+// An open descriptor that closes itself; write reports the system's cause.
+class File {
+ public:
+  File(const std::string& path, int flags, const std::string& shown)
+      : descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)), shown_(shown) {
+    if (descriptor_ < 0) throw cannot_write(shown_, errno);
+  }
+  ~File() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  void write(const std::string& text) {
+    for (std::size_t done = 0; done < text.size();) {
+      const ssize_t n = ::write(descriptor_, text.data() + done, text.size() - done);
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) throw cannot_write(shown_, errno);
+      done += static_cast<std::size_t>(n);
+    }
+  }
+  void sync() {
+    if (::fsync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(shown_, errno);
+  }
+
+ private:
+  int descriptor_;
+  std::string shown_;
+};
+
+void write_stdout(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    throw cannot_write("standard output", errno);
+}
+
+// Where the content really lies: a link is followed, not replaced.
+fs::path target_of(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return error ? fs::path(path) : real;
+}
+
+// A device or pipe has no old content to keep, and must not be replaced.
+bool is_special(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return !error && fs::exists(status) && !fs::is_regular_file(status);
+}
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+std::string temporary_for(const fs::path& path) {
+  return (folder_of(path) / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid()))
+      .string();
+}
+
+void make_folder(const fs::path& path, const std::string& shown) {
+  std::error_code error;
+  fs::create_directories(folder_of(path), error);
+  if (error) throw cannot_write(shown, error.value());
+}
+
+}  // namespace
+
+void write_atomically(const std::string& path, const std::string& text) {
+  if (path == "-") return write_stdout(text);
+  const fs::path target = target_of(path);
+  if (is_special(target)) return File(target.string(), 0, path).write(text);
+  make_folder(target, path);
+  const std::string temporary = temporary_for(target);
+  try {
+    File file(temporary, O_CREAT | O_TRUNC, path);
+    file.write(text);
+    file.sync();
+  } catch (...) {
+    ::unlink(temporary.c_str());
+    throw;
+  }
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(temporary.c_str());
+    throw cannot_write(path, code);
+  }
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  if (path.empty()) throw UsageError("cannot write a report: the file name is empty");
+  const fs::path target = target_of(path);
+  std::error_code error;
+  if (fs::is_directory(target, error) || path.back() == '/')
+    throw UsageError(cannot_write(path, EISDIR).what());
+  if (fs::exists(target, error) && ::access(target.c_str(), W_OK) != 0)
+    throw UsageError(cannot_write(path, errno).what());
+  if (is_special(target)) return;
+  try {
+    make_folder(target, path);
+    const std::string temporary = temporary_for(target);
+    File probe(temporary, O_CREAT, path);
+    ::unlink(temporary.c_str());
+  } catch (const std::runtime_error& failure) {
+    throw UsageError(failure.what());
+  }
+}
+
+}  // namespace flashbench

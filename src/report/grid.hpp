@@ -1,0 +1,48 @@
+// A report as headings, cells and notes: what the table and Markdown both show. Cells are one line
+// each; missing figures are "n/a".
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace flashbench {
+
+struct Column {
+  std::string heading;  // with its unit
+  bool right = false;   // numbers stand right
+  std::vector<std::string> cells;
+};
+
+struct Grid {
+  std::vector<std::string> captions;  // before the table: device, what all rows share
+  std::vector<Column> columns;        // equally long
+  std::vector<Status> statuses;       // a row each, for colour
+  std::vector<std::string> notes;     // after it: reasons, what flags mean
+};
+
+// Cells pivoted on options.pivot if it is not empty: throws UsageError when it names no axis.
+Grid make_grid(const Report&, const TableOptions&);
+
+// An axis of a sweep, as a column: text of each row's value.
+struct Axis {
+  std::string name, heading;
+  bool number = false;
+  std::string (*value)(const Case&) = nullptr;
+};
+const std::vector<Axis>& axes();
+// Every row has the same value.
+bool is_constant(const Axis&, const Report&);
+// Every row's value follows from another axis: keys as many as queries, the usual scale.
+bool is_implied(const Axis&, const Report&);
+Grid make_pivot(const Report&, const TableOptions&);
+// Captions and notes that grid and pivot share.
+std::vector<std::string> captions_of(const Report&);
+std::vector<std::string> notes_of(const Report&);
+// The heading and then a line a row, aligned by display width, without trailing blanks.
+std::vector<std::string> aligned(const std::vector<Column>&);
+// A column of figures with as many decimals as its smallest needs for `digits` significant digits.
+Column figures(const std::string& heading, const std::vector<std::optional<double>>&, int digits);
+
+}  // namespace flashbench

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include "report/report.hpp"
+
+namespace flashbench {
+
+namespace {
+
+// XML 1.0 has no way to write most control characters: they become spaces.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '&') {
+      result += "&amp;";
+    } else if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else if (c == '"') {
+      result += "&quot;";
+    } else if (c == '\n') {
+      result += "&#10;";
+    } else {
+      result += byte < 0x20 ? ' ' : c;
+    }
+  }
+  return result;
+}
+
+const char* element_of(Status status) {
+  switch (status) {
+    case Status::ok:
+      return nullptr;
+    case Status::failed:
+      return "failure";
+    case Status::crashed:
+    case Status::timeout:
+      return "error";
+    case Status::unsupported:
+    case Status::oom:
+    case Status::not_run:
+      return "skipped";
+  }
+  return nullptr;
+}
+
+std::string test_case(const Row& row) {
+  const bool timed = row.status == Status::ok && row.time;
+  const std::string open = fmt::format(
+      "    <testcase classname=\"flashbench.{}\" name=\"{}\" time=\"{}\"", escaped(row.what.impl),
+      escaped(identity(row)), timed ? row.time->median * 1e-3 : 0.0);
+  const char* element = element_of(row.status);
+  if (!element) return open + "/>\n";
+  return fmt::format("{}>\n      <{} message=\"{}: {}\"/>\n    </testcase>\n", open, element,
+                     name(row.status), escaped(row.reason));
+}
+
+}  // namespace
+
+std::string render_junit(const Report& report) {
+  std::string cases;
+  int failures = 0, errors = 0, skipped = 0;
+  for (const Row& row : report.rows) {
+    cases += test_case(row);
+    const char* element = element_of(row.status);
+    const std::string_view kind = element ? element : "";
+    failures += kind == "failure";
+    errors += kind == "error";
+    skipped += kind == "skipped";
+  }
+  const std::string counts =
+      fmt::format("tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\"", report.rows.size(),
+                  failures, errors, skipped);
+  const std::string label = report.label.empty() ? "flashbench" : report.label;
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
+      "  <testsuite name=\"{1}\" {0}{2}>\n{3}  </testsuite>\n</testsuites>\n",
+      counts, escaped(label),
+      report.started.empty() ? "" : fmt::format(" timestamp=\"{}\"", escaped(report.started)),
+      cases);
+}
+
+}  // namespace flashbench

@@ -1,0 +1,45 @@
+#include "report/grid.hpp"
+#include "report/text.hpp"
+
+namespace flashbench {
+
+namespace {
+
+// A pipe would end the cell, a backslash before it would undo its escape, and the rest would be
+// taken for markup.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::string_view("|\\<`*").find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string render_markdown(const Report& report, const TableOptions& options) {
+  const Grid grid = make_grid(report, options);
+  std::string text, heading = "|", rule = "|";
+  for (const std::string& caption : grid.captions) text += escaped(caption) + "  \n";
+  if (!grid.captions.empty()) text += "\n";
+
+  std::vector<std::string> lines(grid.statuses.size(), "|");
+  for (const Column& column : grid.columns) {
+    std::size_t width = std::max<std::size_t>(3, display_width(escaped(column.heading)));
+    for (const std::string& cell : column.cells)
+      width = std::max(width, display_width(escaped(cell)));
+    heading += " " + pad(escaped(column.heading), width, column.right) + " |";
+    rule += " " + std::string(width - 1, '-') + (column.right ? ": |" : "- |");
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      lines[i] += " " + pad(escaped(column.cells[i]), width, column.right) + " |";
+  }
+  text += heading + "\n" + rule + "\n";
+  for (const std::string& line : lines) text += line + "\n";
+
+  if (!grid.notes.empty()) text += "\n";
+  for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
+  return text;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <map>
+#include <set>
+
+#include "report/grid.hpp"
+#include "report/text.hpp"
+
+namespace flashbench {
+
+namespace {
+
+const std::map<std::string, std::string>& meanings() {
+  static const std::map<std::string, std::string> all{
+      {"power_capped", "the power limit held the clocks down"},
+      {"throttled", "the clocks were held down while it ran"},
+      {"drift", "the last tenth of its samples differs from the first by more than 5 %"},
+      {"imprecise", "its time budget ended before its interval was as narrow as asked"},
+      {"contended", "another process used the device"},
+      {"cpu_bound", "the CPU could not enqueue as fast as the device ran"}};
+  return all;
+}
+
+// The implementation and what sets the row apart from the others of its report.
+std::string short_name(const Row& row, const Report& report) {
+  if (row.what.impl.empty()) return identity(row);
+  std::string words = row.what.impl;
+  for (const Axis& axis : axes()) {
+    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
+    words += " " + axis.name + "=" + axis.value(row.what);
+  }
+  return words;
+}
+
+std::string flag_note(const Report& report, const std::string& flag) {
+  const auto meaning = meanings().find(flag);
+  std::string note = flag + ": " + (meaning == meanings().end() ? "" : meaning->second);
+  if (flag != "drift") return note;
+  for (const Row& row : report.rows)
+    for (const std::string& each : row.flags)
+      if (each == flag && row.drift)
+        note += fmt::format("; {}: {:+.1f} %", short_name(row, report), 100 * *row.drift);
+  return note;
+}
+
+}  // namespace
+
+std::vector<std::string> captions_of(const Report& report) {
+  std::vector<std::string> captions;
+  if (!report.device.name.empty()) {
+    std::string device = report.device.name;
+    if (!report.device.driver.empty()) device += ", driver " + report.device.driver;
+    if (!report.device.cuda.empty()) device += ", CUDA " + report.device.cuda;
+    if (report.device.peak_tflops)
+      device += fmt::format(", peak {:g} TFLOPS", *report.device.peak_tflops);
+    if (report.device.peak_tflops && !report.device.peak_source.empty())
+      device += " (" + report.device.peak_source + ")";
+    captions.push_back(one_line(device));
+  }
+  if (report.rows.empty()) return captions;
+  static const std::set<std::string> shown{"impl", "batch", "heads",    "kv-heads",
+                                           "seq",  "seq-k", "head-dim", "scale"};
+  std::string shared;
+  for (const Axis& axis : axes()) {
+    if (shown.count(axis.name) || !is_constant(axis, report)) continue;
+    const std::string value = axis.value(report.rows.front().what);
+    if (axis.name == "deterministic" && value == "no") continue;
+    if (axis.name == "source" && value == "built-in") continue;
+    shared += (shared.empty() ? "" : ", ") + axis.name + " " + value;
+  }
+  if (!shared.empty()) captions.push_back("all rows: " + one_line(shared));
+  std::set<std::string> rules;
+  for (const Row& row : report.rows)
+    if (!row.flops.convention.empty()) rules.insert(row.flops.convention);
+  if (!rules.empty()) captions.push_back(fmt::format("FLOPs counted: {}", fmt::join(rules, ", ")));
+  return captions;
+}
+
+std::vector<std::string> notes_of(const Report& report) {
+  std::vector<std::string> notes;
+  std::set<std::string> flags, zeros;
+  for (const Row& row : report.rows) {
+    flags.insert(row.flags.begin(), row.flags.end());
+    const Init init = row.what.problem.init;
+    if (init == Init::zeros || init == Init::constant) zeros.insert(std::string(name(init)));
+    if (row.deterministic && !*row.deterministic)
+      notes.push_back(one_line(short_name(row, report) +
+                               ": deterministic: false: repeated runs differ in their last bits"));
+    if (row.status == Status::ok) continue;
+    const std::string reason = row.reason.empty() ? "no reason was recorded" : row.reason;
+    notes.push_back(
+        one_line(short_name(row, report) + ": " + std::string(name(row.status)) + ": " + reason));
+  }
+  for (const std::string& flag : flags) notes.push_back(one_line(flag_note(report, flag)));
+  for (const std::string& init : zeros)
+    notes.push_back("init " + init + ": draws less power than random data and may run faster");
+  if (!report.complete) notes.push_back("incomplete: the run ended before every row was measured");
+  return notes;
+}
+
+}  // namespace flashbench

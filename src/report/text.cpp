@@ -1,0 +1,74 @@
+#include "report/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace flashbench {
+
+namespace {
+
+struct Span {
+  std::uint32_t first, last;
+};
+
+// From Unicode's East Asian Width (W, F), in blocks.
+constexpr Span wide[] = {
+    {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},
+    {0x25fd, 0x25fe},   {0x2614, 0x2615},   {0x2648, 0x2653},   {0x26a1, 0x26a1},
+    {0x2705, 0x2705},   {0x274c, 0x274c},   {0x2753, 0x2755},   {0x2795, 0x2797},
+    {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},   {0x4e00, 0x9fff},
+    {0xa000, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},
+    {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},   {0x1f300, 0x1f64f},
+    {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x1fa70, 0x1faff}, {0x20000, 0x3fffd}};
+// Combining marks, joiners and variation selectors.
+constexpr Span empty[] = {{0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x0610, 0x061a},
+                          {0x064b, 0x065f}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff},
+                          {0x1dc0, 0x1dff}, {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0x3099, 0x309a},
+                          {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff}};
+
+template <std::size_t N>
+bool within(const Span (&spans)[N], std::uint32_t code) {
+  return std::any_of(std::begin(spans), std::end(spans),
+                     [code](const Span& span) { return span.first <= code && code <= span.last; });
+}
+
+// The code point at `at`, which moves past it; a byte that starts none counts as itself.
+std::uint32_t next_code(std::string_view text, std::size_t& at) {
+  const auto lead = static_cast<unsigned char>(text[at++]);
+  const int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+  std::uint32_t code = more == 0 ? lead : lead & (0x3fu >> more);
+  for (int i = 0; i < more; ++i) {
+    if (at == text.size() || (static_cast<unsigned char>(text[at]) & 0xc0) != 0x80) return 0xfffd;
+    code = code << 6 | (static_cast<unsigned char>(text[at++]) & 0x3f);
+  }
+  return code;
+}
+
+}  // namespace
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::uint32_t code = next_code(text, at);
+    if (code < 0x20 || within(empty, code)) continue;
+    width += within(wide, code) ? 2 : 1;
+  }
+  return width;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7f ? ' ' : c;
+  }
+  return line;
+}
+
+std::string pad(const std::string& text, std::size_t width, bool right) {
+  const std::size_t own = display_width(text);
+  const std::string space(width > own ? width - own : 0, ' ');
+  return right ? space + text : text + space;
+}
+
+}  // namespace flashbench

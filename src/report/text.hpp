@@ -1,0 +1,16 @@
+// Text as a terminal shows it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace flashbench {
+
+// Columns that a terminal gives the UTF-8 text: two for wide (CJK, emoji), none for combining
+// marks.
+std::size_t display_width(std::string_view text);
+// One physical line: line breaks and other control characters become spaces.
+std::string one_line(std::string_view text);
+std::string pad(const std::string& text, std::size_t width, bool right);
+
+}  // namespace flashbench

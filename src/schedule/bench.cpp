@@ -1,0 +1,85 @@
+#include "schedule/bench.hpp"
+
+#include <fmt/format.h>
+
+#include "estimate/estimate.hpp"
+
+namespace flashbench {
+
+namespace {
+
+Measurement describe(const Roster& roster, const Options& options) {
+  Measurement m;
+  m.timer = roster.backend == Backend::cpu ? "steady_clock" : "cuda events";
+  if (!roster.workers.empty()) m.method = roster.workers.front().hello.method;
+  m.precision = options.precision;
+  m.time_budget_s = options.time_budget_s;
+  m.min_samples = options.min_samples;
+  m.iters = options.iters;
+  m.warmup = options.warmup;
+  m.seed = options.seed;
+  m.check = options.check == Check::full ? "full" : options.check == Check::only ? "only" : "none";
+  return m;
+}
+
+}  // namespace
+
+void Pace::say(const std::string& what) {
+  const auto now = Clock::now();
+  if (!events_.progress || now - said_ < std::chrono::milliseconds(200)) return;
+  said_ = now;
+  const double spent = std::chrono::duration<double>(now - started_).count();
+  const double each = done_ ? spent / static_cast<double>(done_) : first_guess_s_;
+  double left = each * static_cast<double>(rows_ - done_);
+  if (done_ == 0) left = std::max(left - spent, 0.0);
+  events_.progress(what, done_, rows_, left);
+}
+
+OnProgress Pace::listener(std::string what) {
+  return [this, what = std::move(what)](const Progress& progress) {
+    say(progress.what.empty() ? what : fmt::format("{}: {}", what, progress.what));
+  };
+}
+
+Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& told, std::size_t rows,
+             std::int64_t scratch_bytes)
+    : roster(who),
+      options(wanted),
+      events(told),
+      judge(who.judge_program, wanted.timeout_s),
+      measurement(describe(who, wanted)),
+      scratch(scratch_bytes),
+      pace(told, rows, wanted.time_budget_s * 2) {
+  for (const WorkerFacts& facts : roster.workers) workers.emplace_back(facts, options.timeout_s);
+}
+
+void Bench::finish(RowRun& run, Status status, const std::string& reason) {
+  Row& row = run.row;
+  run.finished = true;
+  row.status = status;
+  row.reason = reason;
+  if (status == Status::ok && !run.samples.empty()) {
+    row.time = summarize(run.samples);
+    if (!options.iters && !precise(run, options)) row.flags.emplace_back("imprecise");
+    derive_figures(run);
+  } else {
+    row.shared_rounds_with.clear();
+  }
+  pace.row_done();
+  if (events.row_finished) events.row_finished(row);
+  pace.say(short_name(row.what));
+}
+
+void Bench::derive_figures(RowRun& run) const {
+  const auto& device = roster.workers[run.worker].hello.device;
+  std::optional<double> peak = options.peak_tflops;
+  if (!peak && device) peak = device->peak_tflops;
+  derive(run.row, ceilings.medians(), peak);
+}
+
+std::string short_name(const Case& what) {
+  return fmt::format("{} {} at {} x {}", what.impl, name(what.pass), what.problem.seq_q,
+                     what.problem.seq_k);
+}
+
+}  // namespace flashbench

@@ -1,0 +1,60 @@
+// What the parts of one run share.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "schedule/ceilings.hpp"
+#include "schedule/judging.hpp"
+#include "schedule/row_run.hpp"
+#include "schedule/schedule.hpp"
+#include "schedule/scratch.hpp"
+
+namespace flashbench {
+
+// Passes progress on, a few times a second, with an estimate of the seconds left.
+class Pace {
+ public:
+  Pace(const ScheduleEvents& events, std::size_t rows, double first_guess_s)
+      : events_(events), rows_(rows), first_guess_s_(first_guess_s) {}
+  void row_done() { ++done_; }
+  void say(const std::string& what);
+  OnProgress listener(std::string what);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  const ScheduleEvents& events_;
+  std::size_t rows_, done_ = 0;
+  double first_guess_s_;  // of one row
+  Clock::time_point started_ = Clock::now(), said_ = Clock::now() - std::chrono::hours(1);
+};
+
+struct Bench {
+  const Roster& roster;
+  const Options& options;
+  const ScheduleEvents& events;
+  std::vector<Session> workers;  // as in roster
+  Judging judge;
+  CeilingTable ceilings;
+  Measurement measurement;
+  Scratch scratch;
+  Pace pace;
+
+  Bench(const Roster&, const Options&, const ScheduleEvents&, std::size_t rows,
+        std::int64_t scratch_bytes);
+  Session& worker(const RowRun& run) { return workers[run.worker]; }
+  // The row is final: derives its figures and hands it on.
+  void finish(RowRun&, Status, const std::string& reason = "");
+  // The figures that follow from time, ceilings so far and peak. May be called again.
+  void derive_figures(RowRun&) const;
+  void warn(const std::string& sentence) const {
+    if (events.warning) events.warning(sentence);
+  }
+};
+
+// "v2 fwd at 4096 x 4096", for progress.
+std::string short_name(const Case&);
+
+}  // namespace flashbench

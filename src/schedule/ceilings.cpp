@@ -1,0 +1,52 @@
+#include "schedule/ceilings.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace flashbench {
+
+namespace {
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+}  // namespace
+
+void CeilingTable::measure(Session& worker, const std::string& name, double for_ms) {
+  broken_.insert(name);  // until it has answered
+  const Reply reply = worker.ask(request::Ceiling{name, for_ms});
+  if (reply.status != Status::ok) return;
+  for (const double rate : body_of<reply::Ceiling>(reply).rates)
+    if (std::isfinite(rate) && rate > 0) rates_[name].push_back(rate);
+  broken_.erase(name);
+}
+
+std::vector<Ceiling> CeilingTable::medians() const {
+  std::vector<Ceiling> result;
+  for (const auto& [name, rates] : rates_)
+    result.push_back({name, median(rates), static_cast<std::int64_t>(rates.size())});
+  return result;
+}
+
+std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
+  CeilingTable table;
+  for (const WorkerFacts& worker : roster.workers) {
+    if (worker.source != "built-in") continue;
+    Session session(worker, 60);
+    for (const std::string& name : worker.hello.ceilings) {
+      try {
+        table.measure(session, name, ms_each);
+      } catch (const WorkerLost&) {  // the next one gets a fresh process
+      } catch (const Interrupted&) {
+        return table.medians();
+      }
+    }
+    session.leave();
+  }
+  return table.medians();
+}
+
+}  // namespace flashbench

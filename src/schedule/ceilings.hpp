@@ -1,0 +1,32 @@
+// Ceilings measured in this run: hidden turns beside the rows.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "record/row.hpp"
+#include "roster/roster.hpp"
+#include "schedule/session.hpp"
+
+namespace flashbench {
+
+// Rates by ceiling, gathered over a whole run.
+class CeilingTable {
+ public:
+  // One turn of `name` in that worker. A ceiling that the worker refuses, or dies of, is not asked
+  // for again; the death is passed on (WorkerLost).
+  void measure(Session&, const std::string& name, double for_ms);
+  bool usable(const std::string& name) const { return !broken_.contains(name); }
+  std::vector<Ceiling> medians() const;
+
+ private:
+  std::map<std::string, std::vector<double>> rates_;
+  std::set<std::string> broken_;
+};
+
+// Each ceiling that the workers know, for about `ms_each`. One that cannot be measured is left out.
+std::vector<Ceiling> measure_ceilings(const Roster&, double ms_each);
+
+}  // namespace flashbench

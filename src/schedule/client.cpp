@@ -1,0 +1,94 @@
+#include "schedule/client.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/interrupt.hpp"
+
+namespace flashbench {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+// Signals may be delivered to another thread, so a wait never lasts longer than this.
+constexpr milliseconds longest_wait{50};
+constexpr milliseconds patience{500};
+
+// Restarted by progress that says something new.
+class Lifeline {
+ public:
+  explicit Lifeline(double timeout_s)
+      : allowance_(std::chrono::duration_cast<Clock::duration>(
+            std::chrono::duration<double>(std::clamp(timeout_s, 0.0, 1e8)))),
+        deadline_(Clock::now() + allowance_) {}
+  bool over() const { return Clock::now() >= deadline_; }
+  milliseconds wait() const {
+    const auto left = std::chrono::ceil<milliseconds>(deadline_ - Clock::now());
+    return std::clamp(left, milliseconds(0), longest_wait);
+  }
+  void heard(const Progress& progress) {
+    if (progress.done == done_ && progress.what == what_) return;
+    done_ = progress.done;
+    what_ = progress.what;
+    deadline_ = Clock::now() + allowance_;
+  }
+
+ private:
+  Clock::duration allowance_;
+  Clock::time_point deadline_;
+  double done_ = -1;
+  std::string what_;
+};
+
+}  // namespace
+
+Client::Client(const std::string& program, const std::vector<std::string>& arguments)
+    : process_(program, arguments), channel_(process_.take_descriptor()) {}
+
+Answer Client::ask(request::Any body, double timeout_s, const OnProgress& on_progress) {
+  using Read = Channel::Read;
+  const std::int64_t id = ++last_id_;
+  process_.trim_words();
+  if (!channel_.write_line(to_line(Request{id, std::move(body)})))
+    return lost(Answer::Kind::died, "");
+  Lifeline life(timeout_s);
+  for (std::string line;;) {
+    if (interrupted()) return lost(Answer::Kind::interrupted, "was interrupted");
+    const Read read = channel_.read_line(line, life.wait());
+    if (read == Read::closed) return lost(Answer::Kind::died, "");
+    if (read == Read::too_long) return lost(Answer::Kind::died, "sent a line without an end");
+    if (read != Read::line) {
+      if (life.over())
+        return lost(Answer::Kind::timed_out,
+                    fmt::format("gave no sign of life for {:g} s", timeout_s));
+      continue;
+    }
+    try {
+      auto answer = parse_answer(line);
+      if (auto* reply = std::get_if<Reply>(&answer); reply && reply->id == id)
+        return {Answer::Kind::reply, std::move(*reply), ""};
+      if (const auto* progress = std::get_if<Progress>(&answer); progress && progress->id == id) {
+        life.heard(*progress);
+        if (on_progress) on_progress(*progress);
+      }
+    } catch (const std::runtime_error& error) {
+      return lost(Answer::Kind::died, fmt::format("broke the protocol: {}", error.what()));
+    }
+  }
+}
+
+void Client::leave() {
+  channel_.write_line(to_line(Request{++last_id_, request::Bye{}}));
+  process_.end(patience);
+}
+
+Answer Client::lost(Answer::Kind kind, const std::string& reason) {
+  // Whoever closed its channel is given a moment, so that its own end is what gets reported.
+  const std::string cause = process_.end(reason.empty() ? patience : milliseconds(0));
+  return {kind, {}, reason.empty() ? cause : reason};
+}
+
+}  // namespace flashbench

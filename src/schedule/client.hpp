@@ -1,0 +1,44 @@
+// The front's end of the protocol: one request, one answer, and a clock that only finished work
+// restarts.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "protocol/channel.hpp"
+#include "record/messages.hpp"
+#include "schedule/process.hpp"
+
+namespace flashbench {
+
+struct Answer {
+  enum class Kind { reply, died, timed_out, interrupted };
+  Kind kind = Kind::reply;
+  Reply reply;         // with Kind::reply
+  std::string reason;  // with the others, to follow a subject: "was killed by signal 9 (Killed)"
+};
+
+using OnProgress = std::function<void(const Progress&)>;
+
+class Client {
+ public:
+  // Throws ProcessError.
+  Client(const std::string& program, const std::vector<std::string>& arguments);
+
+  // Waits for the reply as long as something is finished every `timeout_s` seconds. After any
+  // answer but a reply the process is gone.
+  Answer ask(request::Any body, double timeout_s, const OnProgress& on_progress = {});
+  // Says goodbye and gives the process a moment to leave.
+  void leave();
+
+ private:
+  Answer lost(Answer::Kind kind, const std::string& reason);
+
+  Process process_;
+  Channel channel_;
+  std::int64_t last_id_ = 0;
+};
+
+}  // namespace flashbench

@@ -1,0 +1,118 @@
+#include "schedule/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace flashbench {
+
+namespace {
+
+using Checksums = std::map<std::size_t, std::vector<std::string>>;  // by worker
+
+// Asks once more after a drop when memory is short: an earlier problem may have left some behind.
+Reply prepare_worker(Bench& bench, std::size_t worker, const request::Prepare& inputs) {
+  Session& session = bench.workers[worker];
+  const OnProgress listener = bench.pace.listener("preparing inputs");
+  Reply reply = session.ask(inputs, listener);
+  if (reply.status != Status::oom) return reply;
+  session.ask(request::Drop{});
+  return session.ask(inputs, listener);
+}
+
+Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request::Prepare& inputs) {
+  Checksums checksums;
+  std::map<std::size_t, std::vector<RowRun*>> by_worker;
+  for (RowRun* run : rows)
+    if (!run->finished) by_worker[run->worker].push_back(run);
+  for (const auto& [worker, its_rows] : by_worker) {
+    const Reply reply = prepare_worker(bench, worker, inputs);
+    if (reply.status == Status::ok)
+      checksums[worker] = body_of<reply::Prepare>(reply).checksums;
+    else
+      for (RowRun* run : its_rows) settle(bench, *run, reply, true);
+  }
+  return checksums;
+}
+
+void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
+  const request::Prepare inputs = inputs_of(rows, bench.options);
+  const Checksums checksums = prepare(bench, rows, inputs);
+  for (RowRun* run : rows)
+    if (!run->finished) check_row(bench, *run, inputs, checksums.at(run->worker), alone);
+  const auto conclude = [&](RowRun& run) {
+    check_again(bench, run, inputs, checksums.at(run.worker), alone);
+    if (!run.finished && !run.set_aside) bench.finish(run, Status::ok);
+  };
+  if (bench.options.check != Check::only) return run_rounds(bench, rows, alone, conclude);
+  for (RowRun* run : rows)
+    if (!run->finished && !run->set_aside) bench.finish(*run, Status::ok);
+}
+
+void drop_all(Bench& bench) {
+  for (Session& worker : bench.workers) {
+    if (!worker.running()) continue;
+    try {
+      worker.ask(request::Drop{});
+    } catch (const WorkerLost&) {  // started again when it is needed
+    }
+  }
+}
+
+// The row has the worker for itself. Only a process that has served nothing else convicts it; out
+// of memory needs no more than a drop.
+void run_alone(Bench& bench, RowRun& run, bool fresh) {
+  run.start_over();
+  if (fresh) bench.worker(run).stop();
+  drop_all(bench);
+  try {
+    measure(bench, {&run}, true);
+  } catch (const WorkerLost& lost) {
+    bench.worker(run).stop();
+    if (!fresh) return run_alone(bench, run, true);
+    bench.finish(run, lost.timed_out ? Status::timeout : Status::crashed, lost.what());
+  }
+}
+
+}  // namespace
+
+void settle(Bench& bench, RowRun& run, const Reply& reply, bool alone) {
+  if (reply.status == Status::oom && !alone) {
+    run.set_aside = true;
+    return;
+  }
+  run.row.memory.needed_bytes = reply.needed_bytes;
+  const std::string reason =
+      reply.reason.empty() ? std::string("the worker gave no reason") : reply.reason;
+  bench.finish(run, reply.status, reason);
+}
+
+request::Prepare inputs_of(const std::vector<RowRun*>& rows, const Options& options) {
+  request::Prepare inputs;
+  inputs.problem = rows.front()->what().problem;
+  inputs.pass = rows.front()->what().pass;
+  for (const RowRun* run : rows)
+    if (run->what().pass != inputs.pass) inputs.pass = Pass::fwd_bwd;
+  for (int set = 0; set < input_sets; ++set)
+    inputs.sets.push_back({options.seed + static_cast<std::uint64_t>(set), options.load_dir});
+  return inputs;
+}
+
+void run_group(Bench& bench, const std::vector<RowRun*>& rows) {
+  bool lost_one = false;
+  try {
+    measure(bench, rows, false);
+  } catch (const WorkerLost& lost) {
+    lost_one = true;
+    bench.warn(fmt::format("{}; its rows are run one a worker", lost.what()));
+    for (const RowRun* run : rows)
+      if (!run->finished) bench.worker(*run).stop();
+  }
+  for (RowRun* run : rows)
+    if (!run->finished) run_alone(bench, *run, lost_one);
+  drop_all(bench);
+  bench.judge.drop();
+}
+
+}  // namespace flashbench

@@ -1,0 +1,34 @@
+// SIGINT and SIGTERM while a plan runs: the first one asks for a stop, the second ends everything
+// at once.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+namespace flashbench {
+
+// While it lives, the first signal only sets interrupted(); the second kills every registered
+// process group, has the registered folder removed and ends this process with status 130. Restores
+// the former handlers.
+class InterruptScope {
+ public:
+  InterruptScope();
+  ~InterruptScope();
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  struct Former;
+  Former* former_;
+};
+
+bool interrupted();
+
+// Process groups that the second signal kills.
+void register_process_group(pid_t);
+void forget_process_group(pid_t);
+// The one temporary folder that the second signal removes; empty: none.
+void register_scratch(const std::string& path);
+
+}  // namespace flashbench

@@ -1,0 +1,83 @@
+#include "schedule/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <utility>
+
+#include "record/json.hpp"
+
+namespace flashbench {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& path, const char* verb) {
+  throw std::runtime_error(fmt::format("cannot {} {}: {}", verb, path, std::strerror(errno)));
+}
+
+template <class Value>
+void must_match(const char* field, const Value& earlier, const Value& now) {
+  if (earlier == now) return;
+  throw UsageError(
+      fmt::format("--resume needs the same device, build and inputs: {} was {} and is {}", field,
+                  earlier, now));
+}
+
+}  // namespace
+
+Journal::Journal(std::string path) : path_(std::move(path)) {
+  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) refuse(path_, "open");
+}
+
+Journal::~Journal() {
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Journal::append(const Row& row) {
+  const std::string line = row_line(row) + "\n";
+  for (std::size_t written = 0; written < line.size();) {
+    const ssize_t now = write(descriptor_, line.data() + written, line.size() - written);
+    if (now < 0 && errno != EINTR) refuse(path_, "write");
+    if (now > 0) written += static_cast<std::size_t>(now);
+  }
+}
+
+void Journal::discard() {
+  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
+  unlink(path_.c_str());
+}
+
+std::vector<Row> read_journal(const std::string& path) {
+  std::vector<Row> rows;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line) && !file.eof();)
+    rows.push_back(parse_row_line(line));
+  return rows;
+}
+
+bool stands(const Row& row) {
+  return row.status != Status::crashed && row.status != Status::timeout &&
+         row.status != Status::not_run;
+}
+
+std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {
+  must_match("backend", name(earlier.device.backend), name(now.device.backend));
+  must_match("device", earlier.device.name, now.device.name);
+  must_match("device uuid", earlier.device.uuid, now.device.uuid);
+  must_match("version", earlier.tool_version, now.tool_version);
+  must_match("commit", earlier.tool_commit, now.tool_commit);
+  must_match("build", earlier.tool_build, now.tool_build);
+  must_match("seed", earlier.measurement.seed, now.measurement.seed);
+  must_match("method", earlier.measurement.method, now.measurement.method);
+  std::vector<Row> rows;
+  for (const Row& row : earlier.rows)
+    if (stands(row)) rows.push_back(row);
+  return rows;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,40 @@
+// Rows on disk as they finish, and the rows of an earlier report that --resume need not run again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/request.hpp"
+#include "record/row.hpp"
+
+namespace flashbench {
+
+// One row a line. Each line is one write, so that whoever reads after a kill sees whole rows and at
+// most one torn line at the end.
+class Journal {
+ public:
+  // Makes the file empty. Throws std::runtime_error naming the file and the cause.
+  explicit Journal(std::string path);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+  // Throws std::runtime_error naming the file and the cause.
+  void append(const Row&);
+  // Closes and deletes the file: the report has everything now.
+  void discard();
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+// The whole rows of a journal; a torn last line is left out. A missing file has none.
+std::vector<Row> read_journal(const std::string& path);
+
+// Whether --resume keeps the row: not one that crashed, timed out or was not run.
+bool stands(const Row&);
+// The rows of `earlier` that stand. Throws UsageError naming the first field of device, build or
+// inputs in which `earlier` differs from `now` (whose rows are not looked at).
+std::vector<Row> resumable_rows(const Report& earlier, const Report& now);
+
+}  // namespace flashbench

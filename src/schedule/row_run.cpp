@@ -1,0 +1,145 @@
+#include "schedule/row_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "estimate/estimate.hpp"
+
+namespace flashbench {
+
+namespace {
+
+constexpr double longest_turn_ms = 100;
+// However precise the first turns look: a row that has not met the others' heat knows nothing.
+constexpr int least_turns = 3;
+
+// Of a turn: its answer has to fit into one line.
+constexpr double most_samples = 10000;
+
+double turn_ms(const Options& options) {
+  return std::clamp(options.time_budget_s * 1000 / least_turns, 1.0, longest_turn_ms);
+}
+
+double mean_ms(const RowRun& run) {
+  double sum = 0;
+  for (const Sample& sample : run.samples) sum += sample.ms;
+  return sum / static_cast<double>(run.samples.size());
+}
+
+// Of an exact count, as many as fill a turn.
+std::int64_t next_count(const RowRun& run, std::int64_t wanted, const Options& options) {
+  const std::int64_t left = wanted - static_cast<std::int64_t>(run.samples.size());
+  if (run.samples.empty()) return std::min<std::int64_t>(left, 1);
+  const double fitting =
+      std::clamp(turn_ms(options) / std::max(mean_ms(run), 1e-6), 1.0, most_samples);
+  return std::min(left, static_cast<std::int64_t>(fitting));
+}
+
+}  // namespace
+
+void RowRun::start_over() {
+  samples.clear();
+  spent_s = 0;
+  turns = 0;
+  set_aside = judged = false;
+  repeats_equal = true;
+  row.deterministic.reset();
+}
+
+request::Run next_turn(const RowRun& run, const Options& options) {
+  request::Run turn;
+  turn.impl = run.what().impl;
+  turn.pass = run.what().pass;
+  turn.cache = run.what().cache;
+  turn.first_set = static_cast<int>(run.samples.size() % input_sets);
+  if (options.iters)
+    turn.count = next_count(run, *options.iters, options);
+  else
+    turn.for_ms = turn_ms(options);
+  return turn;
+}
+
+bool precise(const RowRun& run, const Options& options) {
+  if (static_cast<std::int64_t>(run.samples.size()) < options.min_samples) return false;
+  return relative_half_width(summarize(run.samples)) <= options.precision;
+}
+
+bool enough(const RowRun& run, const Options& options) {
+  if (options.iters) return static_cast<std::int64_t>(run.samples.size()) >= *options.iters;
+  if (run.spent_s >= options.time_budget_s) return true;
+  return run.turns >= least_turns && precise(run, options);
+}
+
+std::string take_turn(RowRun& run, const reply::Run& reply) {
+  ++run.turns;
+  if (reply.samples.empty()) return "a turn gave no sample";
+  for (const Sample& sample : reply.samples)
+    if (!std::isfinite(sample.ms) || sample.ms <= 0)
+      return fmt::format("a turn gave a sample of {} ms", sample.ms);
+  if (!reply.guards_intact)
+    return reply.guard_reason.empty() ? "a timed turn wrote outside its tensors"
+                                      : reply.guard_reason;
+  for (std::size_t set = 0; run.repeats_equal && set < run.hashes.size(); ++set) {
+    const std::string& judged = run.hashes[set];
+    if (set >= reply.hashes.size() || reply.hashes[set].empty() || judged.empty()) continue;
+    if (reply.hashes[set] != judged)
+      return fmt::format(
+          "turn {} left another output than the one that was judged "
+          "(input set {}: hash {}, judged {})",
+          run.turns, set, reply.hashes[set], judged);
+  }
+  run.samples.insert(run.samples.end(), reply.samples.begin(), reply.samples.end());
+  return {};
+}
+
+void take_description(Row& row, const reply::Describe& description) {
+  const Problem& problem = row.what.problem;
+  row.cost = description.cost;
+  row.memory.inputs_bytes = description.inputs_bytes;
+  row.memory.outputs_bytes = description.outputs_bytes;
+  row.memory.workspace_bytes = description.cost.workspace_bytes;
+  // Statistics are fp32, one a query and head.
+  row.memory.saved_bytes =
+      static_cast<std::int64_t>(description.cost.saves.size() * sizeof(float)) * problem.batch *
+      problem.heads * problem.seq_q;
+}
+
+void take_output(Row& row, const reply::Output& output) {
+  if (output.device_bytes) row.memory.device_bytes = output.device_bytes;
+  if (!output.launches.empty()) row.launches = output.launches;
+  if (output.counts) row.counts = output.counts;
+  if (output.repeats_equal)
+    row.deterministic = row.deterministic.value_or(true) && *output.repeats_equal;
+}
+
+void add_checks(std::vector<TensorCheck>& total, const std::vector<TensorCheck>& more) {
+  for (const TensorCheck& check : more) {
+    const auto same = std::ranges::find(total, check.tensor, &TensorCheck::tensor);
+    if (same == total.end()) {
+      total.push_back(check);
+      continue;
+    }
+    const std::int64_t checked = same->rows_checked + check.rows_checked;
+    const std::int64_t of = same->rows_total + check.rows_total;
+    const auto max_abs = std::max(same->max_abs, check.max_abs);
+    const auto rmse = std::max(same->rmse, check.rmse);
+    const bool fails = check.verdict == Verdict::fail;
+    const bool worse = same->verdict != Verdict::fail && (fails || check.ratio > same->ratio);
+    if (worse) *same = check;
+    same->max_abs = max_abs;
+    same->rmse = rmse;
+    same->rows_checked = checked;
+    same->rows_total = of;
+  }
+}
+
+std::string failed_check(const std::vector<TensorCheck>& checks) {
+  for (const TensorCheck& check : checks)
+    if (check.verdict == Verdict::fail)
+      return check.reason.empty() ? check.tensor + " is outside the bound" : check.reason;
+  return {};
+}
+
+}  // namespace flashbench

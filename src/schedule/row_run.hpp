@@ -1,0 +1,54 @@
+// A row while it is being made.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "plan/request.hpp"
+#include "record/messages.hpp"
+#include "record/row.hpp"
+
+namespace flashbench {
+
+inline constexpr int input_sets = 2;
+
+struct RowRun {
+  Row row;
+  std::size_t worker = 0;  // index of its session
+  bool finished = false;   // row is final
+  bool set_aside = false;  // out of memory among others: gets one more chance alone
+  bool judged = false;     // hashes are those of outputs that passed (or were not to be judged)
+  bool repeats_equal = true;
+  std::array<std::string, input_sets> hashes;
+  std::vector<Sample> samples;
+  double spent_s = 0;  // wall time of its turns
+  int turns = 0;
+
+  const Case& what() const { return row.what; }
+  // Forgets what was timed and judged: the row starts again, perhaps in another process.
+  void start_over();
+};
+
+// What the next turn asks for.
+request::Run next_turn(const RowRun&, const Options&);
+// The stop rule: an exact count, or precise enough, or the budget is spent.
+bool enough(const RowRun&, const Options&);
+// Whether the samples are as many and as steady as the user wants.
+bool precise(const RowRun&, const Options&);
+
+// Takes a turn's answer in. Returns why the row has failed, or an empty string.
+std::string take_turn(RowRun&, const reply::Run&);
+
+// Facts about the row that describe and output bring.
+void take_description(Row&, const reply::Describe&);
+void take_output(Row&, const reply::Output&);
+// Adds the verdicts on another input set: the worst of both counts.
+void add_checks(std::vector<TensorCheck>& total, const std::vector<TensorCheck>& more);
+// The first failing tensor's sentence; empty when none fails.
+std::string failed_check(const std::vector<TensorCheck>&);
+
+// A shell line that measures this row again: every axis spelt out.
+std::string command_line(const Case&, const Options&, const std::string& device);
+
+}  // namespace flashbench

@@ -1,0 +1,128 @@
+#include "schedule/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "schedule/group.hpp"
+#include "schedule/interrupt.hpp"
+#include "schedule/journal.hpp"
+
+namespace flashbench {
+
+namespace {
+
+std::optional<std::size_t> worker_of(const Roster& roster, const Case& what) {
+  for (std::size_t i = 0; i < roster.workers.size(); ++i)
+    if (roster.workers[i].source == what.source && roster.workers[i].backend == what.backend)
+      return i;
+  return std::nullopt;
+}
+
+// What an output takes as fp32 .npy, inputs included; an upper bound of the largest case.
+std::int64_t scratch_bytes(const Plan& plan) {
+  double most = 0;
+  for (const Case& what : plan.cases) {
+    const Problem& p = what.problem;
+    const double queries = static_cast<double>(p.batch) * static_cast<double>(p.heads) *
+                           static_cast<double>(p.seq_q) * static_cast<double>(p.head_dim);
+    const double keys = static_cast<double>(p.batch) * static_cast<double>(p.kv_heads) *
+                        static_cast<double>(p.seq_k) * static_cast<double>(p.head_dim);
+    most = std::max(most, 4 * (4 * queries + 4 * keys));
+  }
+  return static_cast<std::int64_t>(std::min(most, 1e15));
+}
+
+std::vector<RowRun> make_rows(const Plan& plan, const Roster& roster, const Options& options,
+                              const std::vector<Row>& known) {
+  std::unordered_map<std::string, const Row*> finished;
+  for (const Row& row : known)
+    if (stands(row)) finished[key(row.what)] = &row;
+  std::vector<RowRun> rows;
+  for (const Case& what : plan.cases) {
+    RowRun& run = rows.emplace_back();
+    if (const auto it = finished.find(key(what)); it != finished.end()) {
+      run.row = *it->second;
+      run.finished = true;
+      continue;
+    }
+    run.row.what = what;
+    run.row.flops = flops(what.problem, what.pass);
+    const auto worker = worker_of(roster, what);
+    run.worker = worker.value_or(roster.workers.size());
+    run.row.command = command_line(
+        what, options, worker ? hello_device(roster.workers[*worker]) : name(what.backend).data());
+  }
+  return rows;
+}
+
+// In the order of each group's first row.
+std::vector<std::vector<RowRun*>> groups_of(std::vector<RowRun>& rows) {
+  std::map<std::string, std::size_t> index;
+  std::vector<std::vector<RowRun*>> groups;
+  for (RowRun& run : rows) {
+    if (run.finished) continue;
+    const std::string shared =
+        fmt::format("{}/{}", problem_key(run.what()), run.what().problem.deterministic);
+    const auto [it, is_new] = index.try_emplace(shared, groups.size());
+    if (is_new) groups.emplace_back();
+    groups[it->second].push_back(&run);
+  }
+  return groups;
+}
+
+void refuse_orphans(Bench& bench, std::vector<RowRun>& rows) {
+  for (RowRun& run : rows)
+    if (!run.finished && run.worker >= bench.workers.size())
+      bench.finish(run, Status::unsupported,
+                   fmt::format("no worker here serves {} ({})", run.what().source,
+                               name(run.what().backend)));
+}
+
+// Returns false when the user interrupted.
+bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
+  try {
+    refuse_orphans(bench, rows);
+    for (const auto& group : groups_of(rows)) {
+      if (interrupted()) throw Interrupted{};
+      run_group(bench, group);
+    }
+  } catch (const Interrupted&) {
+    for (Session& worker : bench.workers) worker.stop();
+    bench.judge.stop();
+    for (RowRun& run : rows)
+      if (!run.finished) {
+        run.row.status = Status::not_run;
+        run.row.reason = "the run was interrupted before this row had finished";
+        run.row.shared_rounds_with.clear();
+      }
+    return false;
+  }
+  for (Session& worker : bench.workers) worker.leave();
+  bench.judge.leave();
+  return true;
+}
+
+}  // namespace
+
+ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& options,
+                        const ScheduleEvents& events, const std::vector<Row>& known) {
+  const InterruptScope scope;
+  std::vector<RowRun> rows = make_rows(plan, roster, options, known);
+  const auto to_run = static_cast<std::size_t>(
+      std::ranges::count(rows, false, [](const RowRun& run) { return run.finished; }));
+  Bench bench(roster, options, events, to_run, scratch_bytes(plan));
+  if (!plan.cases.empty()) bench.measurement.cache = plan.cases.front().cache;
+  ScheduleResult result;
+  result.interrupted = !run_groups(bench, rows);
+  for (RowRun& run : rows)  // against the ceilings of the whole run
+    if (run.row.status == Status::ok && !run.samples.empty()) bench.derive_figures(run);
+  result.ceilings = bench.ceilings.medians();
+  result.measurement = bench.measurement;
+  for (RowRun& run : rows) result.rows.push_back(std::move(run.row));
+  return result;
+}
+
+}  // namespace flashbench

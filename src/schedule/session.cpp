@@ -1,0 +1,89 @@
+#include "schedule/session.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+namespace flashbench {
+
+namespace {
+
+// Starting a GPU takes seconds on some machines, whatever time-out the user wants for work.
+constexpr double hello_timeout_s = 30;
+
+struct Doing {
+  std::string operator()(const request::Hello&) const { return "starting"; }
+  std::string operator()(const request::Describe& r) const { return "describing " + r.impl; }
+  std::string operator()(const request::Prepare&) const { return "preparing the inputs"; }
+  std::string operator()(const request::Output& r) const {
+    return fmt::format("writing the output of {} ({})", r.impl, name(r.pass));
+  }
+  std::string operator()(const request::Judge& r) const {
+    return fmt::format("judging {} ({})", r.impl, name(r.pass));
+  }
+  std::string operator()(const request::Run& r) const {
+    return fmt::format("running {} ({})", r.impl, name(r.pass));
+  }
+  std::string operator()(const request::Ceiling& r) const {
+    return fmt::format("measuring the ceiling {}", r.name);
+  }
+  std::string operator()(const request::Count& r) const { return "counting " + r.impl; }
+  std::string operator()(const request::Drop&) const { return "dropping a problem"; }
+  std::string operator()(const request::Bye&) const { return "leaving"; }
+};
+
+}  // namespace
+
+std::string hello_device(const WorkerFacts& worker) {
+  if (worker.backend == Backend::cpu) return "cpu";
+  const auto& device = worker.hello.device;
+  return std::to_string(device ? device->ordinal.value_or(0) : 0);
+}
+
+Session::Session(std::string program, std::vector<std::string> arguments, std::string device,
+                 double timeout_s)
+    : program_(std::move(program)),
+      arguments_(std::move(arguments)),
+      device_(std::move(device)),
+      timeout_s_(timeout_s) {}
+
+Session::Session(const WorkerFacts& worker, double timeout_s)
+    : Session(worker.program, worker.arguments, hello_device(worker), timeout_s) {}
+
+Reply Session::ask(const request::Any& body, const OnProgress& on_progress) {
+  if (!client_) start();
+  return exchange(body, timeout_s_, on_progress);
+}
+
+void Session::leave() {
+  if (client_) client_->leave();
+  client_.reset();
+}
+
+void Session::start() {
+  try {
+    client_ = std::make_unique<Client>(program_, arguments_);
+  } catch (const ProcessError& error) {
+    throw WorkerLost(error.what(), false);
+  }
+  if (device_.empty()) return;
+  const Reply reply =
+      exchange(request::Hello{device_}, std::max(timeout_s_, hello_timeout_s), OnProgress{});
+  const auto* hello = reply.body ? std::get_if<reply::Hello>(&*reply.body) : nullptr;
+  if (hello && hello->device) return;
+  stop();
+  throw WorkerLost(
+      fmt::format("the device is gone: {}", hello ? hello->device_reason : reply.reason), false);
+}
+
+Reply Session::exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress) {
+  Answer answer = client_->ask(body, timeout_s, on_progress);
+  if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
+  client_.reset();
+  if (answer.kind == Answer::Kind::interrupted) throw Interrupted{};
+  const std::string who = std::filesystem::path(program_).filename();
+  throw WorkerLost(fmt::format("{} {} (while {})", who, answer.reason, std::visit(Doing{}, body)),
+                   answer.kind == Answer::Kind::timed_out);
+}
+
+}  // namespace flashbench

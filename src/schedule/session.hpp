@@ -1,0 +1,61 @@
+// A worker (or the judge) over the whole run: started when first asked, started again after it was
+// lost.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "roster/roster.hpp"
+#include "schedule/client.hpp"
+
+namespace flashbench {
+
+// The process is gone; one sentence that says how, and during what.
+struct WorkerLost : std::runtime_error {
+  WorkerLost(const std::string& what, bool by_timeout)
+      : std::runtime_error(what), timed_out(by_timeout) {}
+  bool timed_out;
+};
+
+// The user wants to stop; unwinds to run_plan.
+struct Interrupted {};
+
+class Session {
+ public:
+  // `device` is said in hello at every start; empty: no hello (the judge).
+  Session(std::string program, std::vector<std::string> arguments, std::string device,
+          double timeout_s);
+  explicit Session(const WorkerFacts&, double timeout_s);
+
+  // Starts the program if it does not run. Throws WorkerLost and Interrupted; a reply that says
+  // unsupported, oom or failed is returned like any other.
+  Reply ask(const request::Any& body, const OnProgress& on_progress = {});
+  bool running() const { return client_ != nullptr; }
+  void stop() { client_.reset(); }  // at once
+  void leave();                     // politely
+
+ private:
+  void start();
+  Reply exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress);
+
+  std::string program_;
+  std::vector<std::string> arguments_;
+  std::string device_;
+  double timeout_s_;
+  std::unique_ptr<Client> client_;
+};
+
+// What a worker is told in hello: "cpu" or its CUDA ordinal.
+std::string hello_device(const WorkerFacts&);
+
+// The body that an ok reply must have.
+template <class Body>
+const Body& body_of(const Reply& reply) {
+  const Body* body = reply.body ? std::get_if<Body>(&*reply.body) : nullptr;
+  if (!body) throw WorkerLost("the worker gave a reply to another question", false);
+  return *body;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,103 @@
+// Ctrl-C and worse: what was finished is kept, and a file is never half written.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+#include <thread>
+
+#include "support/run_program.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
+
+namespace flashbench::test {
+namespace {
+
+void sleep_s(double seconds) {
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+// Five cases of about two seconds each: no budget ends sooner than asked for.
+Arguments five_cases(const std::string& report) {
+  return {"run",
+          "--device",
+          "cpu",
+          "--impl",
+          "v2",
+          "--seq",
+          "64,128,192,256,320",
+          "--time-budget",
+          "2",
+          "--precision",
+          "0.0001%",
+          "--json",
+          report};
+}
+
+void expect_saved(const std::string& path) {
+  const auto report = strict_json(read_file(path));
+  EXPECT_EQ(report.at("complete"), false);
+  ASSERT_EQ(report.at("rows").size(), 5u);
+  int finished = 0, not_run = 0;
+  for (const auto& row : report.at("rows")) {
+    if (row.at("status") == "ok") ++finished;
+    if (row.at("status") == "not_run") ++not_run;
+  }
+  EXPECT_GE(finished, 1);
+  EXPECT_GE(not_run, 1);
+  EXPECT_EQ(finished + not_run, 5);
+}
+
+TEST(Interruption, KeepsWhatHadFinished) {
+  const TemporaryFolder folder;
+  Program run(flashbench_program, five_cases(folder / "r.json"));
+  sleep_s(5.5);
+  run.send(SIGINT);
+  const auto asked = std::chrono::steady_clock::now();
+  const Outcome outcome = run.wait(30);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(4)) << "within one case";
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  expect_saved(folder / "r.json");
+}
+
+TEST(Interruption, FromATerminalReachesTheWorkersTooAndLosesNothing) {
+  const TemporaryFolder folder;
+  Program run(flashbench_program, five_cases(folder / "r.json"));
+  sleep_s(5.5);
+  run.send_to_group(SIGINT);
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  expect_saved(folder / "r.json");
+}
+
+TEST(Interruption, ASecondOneEndsAtOnce) {
+  const TemporaryFolder folder;
+  Program run(flashbench_program, five_cases(folder / "r.json"));
+  sleep_s(1);
+  run.send_to_group(SIGINT);
+  sleep_s(0.1);  // two that wait together are one
+  run.send_to_group(SIGINT);
+  const auto asked = std::chrono::steady_clock::now();
+  run.wait(30);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(1));
+}
+
+TEST(Interruption, AReportIsOldOrNewWheneverTheProcessDies) {
+  const TemporaryFolder folder;
+  const std::string path = folder / "r.json";
+  const Arguments words{"run",      "--device",      "cpu",  "--impl", "v2", "--seq",
+                        "16,32,64", "--time-budget", "0.02", "--json", path};
+  const Outcome whole = flashbench_says(words);
+  ASSERT_EQ(whole.exit_code, 0) << whole.err;
+  std::mt19937 generator(1);
+  std::uniform_real_distribution<double> moment(0, 1.2 * whole.seconds);
+  for (int i = 0; i < 50; ++i) {
+    Program run(flashbench_program, words);
+    sleep_s(moment(generator));
+    run.send(SIGKILL);
+    run.wait();
+    ASSERT_NO_THROW(strict_json(read_file(path))) << "kill " << i;
+  }
+}
+
+}  // namespace
+}  // namespace flashbench::test

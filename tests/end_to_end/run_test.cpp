@@ -1,0 +1,61 @@
+// A whole run on the CPU, from words to rows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "support/run_program.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
+
+namespace flashbench::test {
+namespace {
+
+const Environment no_gpu{{"CUDA_VISIBLE_DEVICES", ""}};
+
+TEST(Run, ThreeImplementationsGiveThreeOkRows) {
+  const TemporaryFolder folder;
+  const Outcome run =
+      flashbench_says({"--seq", "256", "--causal", "--json", folder / "r.json"}, no_gpu);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = strict_json(read_file(folder / "r.json"));
+  EXPECT_EQ(report.at("schema"), "flashbench.report/1");
+  EXPECT_EQ(report.at("complete"), true);
+  ASSERT_EQ(report.at("rows").size(), 3u);
+  const char* names[] = {"naive", "v1", "v2"};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto& row = report.at("rows")[i];
+    EXPECT_EQ(row.at("impl"), names[i]);
+    EXPECT_EQ(row.at("status"), "ok") << row.at("reason");
+    EXPECT_GT(row.at("time_ms").at("median"), 0);
+    EXPECT_GE(row.at("time_ms").at("n"), 10);
+    EXPECT_GT(row.at("tflops"), 0);
+  }
+}
+
+TEST(Run, IsWhatTheBareCommandDoes) {
+  const Arguments words{"--device", "cpu", "--impl", "v2", "--seq", "64,128", "--dry-run"};
+  Arguments with_run{"run"};
+  with_run.insert(with_run.end(), words.begin(), words.end());
+  EXPECT_EQ(flashbench_says(words).out, flashbench_says(with_run).out);
+}
+
+TEST(Run, ItersIsAnExactCount) {
+  const Outcome run = flashbench_says(
+      {"run", "--device", "cpu", "--impl", "v1,v2", "--seq", "64", "--iters", "7", "--json", "-"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = strict_json(run.out);
+  for (const auto& row : report.at("rows")) EXPECT_EQ(row.at("time_ms").at("n"), 7);
+}
+
+TEST(Run, CheckOnlyTimesNothing) {
+  const Outcome run =
+      flashbench_says({"run", "--device", "cpu", "--seq", "64", "--check-only", "--json", "-"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto report = strict_json(run.out);
+  for (const auto& row : report.at("rows")) {
+    EXPECT_TRUE(row.at("time_ms").is_null());
+    EXPECT_TRUE(row.at("tflops").is_null());
+  }
+}
+
+}  // namespace
+}  // namespace flashbench::test

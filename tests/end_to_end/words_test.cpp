@@ -1,0 +1,149 @@
+// What the command says and how it ends, before and without any measuring.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "support/run_program.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
+
+namespace flashbench::test {
+namespace {
+
+using testing::HasSubstr;
+
+const Environment no_gpu{{"CUDA_VISIBLE_DEVICES", ""}};
+
+double median_seconds(const Arguments& arguments) {
+  std::vector<double> seconds;
+  for (int i = 0; i < 9; ++i) seconds.push_back(flashbench_says(arguments).seconds);
+  std::nth_element(seconds.begin(), seconds.begin() + 4, seconds.end());
+  return seconds[4];
+}
+
+TEST(Words, HelpNamesTheOptionsOnStandardOutput) {
+  const Outcome help = flashbench_says({"--help"}, no_gpu);
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_EQ(help.err, "");
+  for (const char* option : {"--impl", "--seq", "--head-dim", "--dtype", "--causal", "--device",
+                             "--json", "--dry-run", "--check-only"})
+    EXPECT_THAT(help.out, HasSubstr(option));
+}
+
+TEST(Words, HelpAndVersionStartInUnderFiftyMilliseconds) {
+  EXPECT_LT(median_seconds({"--help"}), 0.05);
+  EXPECT_LT(median_seconds({"--version"}), 0.05);
+}
+
+TEST(Words, VersionIsOneLine) {
+  const Outcome version = flashbench_says({"--version"}, no_gpu);
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(lines_of(version.out).size(), 1u);
+  EXPECT_THAT(version.out, HasSubstr("flashbench"));
+}
+
+TEST(Words, ListNamesEveryImplementationWithoutGpu) {
+  const Outcome list = flashbench_says({"list"}, no_gpu);
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  for (const char* name : {"naive", "v1", "v2"}) EXPECT_THAT(list.out, HasSubstr(name));
+}
+
+TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {
+  const Outcome plan = flashbench_says(
+      {"--dry-run", "--impl", "naive,v2", "--seq", "512,64k", "--heads", "16"}, no_gpu);
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_LT(plan.seconds, 2);
+  EXPECT_THAT(plan.out, HasSubstr("naive"));
+  EXPECT_THAT(plan.out, HasSubstr("65536"));
+}
+
+TEST(Words, NoGpuIsExitThreeWithOneLineInUnderTwoSeconds) {
+  const Outcome run = flashbench_says({"run", "--device", "cuda"}, no_gpu);
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_LT(run.seconds, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(lines_of(run.err).size(), 1u) << run.err;
+}
+
+TEST(Words, DeviceAutoSaysInOneLineThatTheCpuIsMeasured) {
+  const Outcome run =
+      flashbench_says({"--impl", "v2", "--seq", "64", "--time-budget", "0.05"}, no_gpu);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto lines = lines_of(run.err);
+  EXPECT_EQ(std::count_if(lines.begin(), lines.end(),
+                          [](const std::string& line) { return contains(line, "CPU"); }),
+            1)
+      << run.err;
+}
+
+TEST(Words, AMistypedFlagNamesTheNearestOne) {
+  const Outcome run = flashbench_says({"run", "--sqe", "1024"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--sqe"));
+  EXPECT_THAT(run.err, HasSubstr("--seq"));
+  EXPECT_EQ(run.out, "");
+}
+
+TEST(Words, AMistypedImplementationNamesTheNearestOne) {
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--impl", "naiv"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("naiv"));
+  EXPECT_THAT(run.err, HasSubstr("naive"));
+}
+
+class HalfNumbers : public testing::TestWithParam<const char*> {};
+TEST_P(HalfNumbers, AreExitTwoNamingFlagAndValue) {
+  const TemporaryFolder folder;
+  const std::string report = folder / "r.json";
+  const Outcome run =
+      flashbench_says({"run", "--device", "cpu", "--json", report, "--batch", GetParam()});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--batch"));
+  EXPECT_THAT(run.err, HasSubstr(GetParam()));
+  EXPECT_EQ(run.out, "");
+  EXPECT_FALSE(std::filesystem::exists(report));
+}
+INSTANTIATE_TEST_SUITE_P(Words, HalfNumbers,
+                         testing::Values("3x2", "1e3", "0x20", "3.5", "-1", "0",
+                                         "99999999999999999999", ""));
+
+TEST(Words, AFlagWithoutItsValueIsExitTwo) {
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--batch"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--batch"));
+}
+
+TEST(Words, HeadsThatKvHeadsDoesNotDivideAreExitTwo) {
+  const Outcome run =
+      flashbench_says({"run", "--device", "cpu", "--heads", "8", "--kv-heads", "3", "--seq", "64"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("kv-heads"));
+}
+
+TEST(Words, AFilterThatMatchesNothingIsExitFour) {
+  const Outcome run = flashbench_says(
+      {"run", "--device", "cpu", "--seq", "64,128", "--impl", "v1,v2", "--filter", "nosuch"});
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_THAT(run.out + run.err, HasSubstr("0 of 4 cases matched"));
+}
+
+TEST(Words, NothingButUnsupportedRowsIsExitFour) {
+  const TemporaryFolder folder;
+  const std::string report = folder / "r.json";
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--pass", "bwd", "--seq", "64",
+                                       "--time-budget", "0.05", "--json", report});
+  const auto json = strict_json(read_file(report));
+  for (const auto& row : json.at("rows"))
+    if (row.at("status") == "ok") GTEST_SKIP() << "the CPU has a backward now";
+  EXPECT_EQ(run.exit_code, 4);
+  for (const auto& row : json.at("rows")) {
+    EXPECT_EQ(row.at("status"), "unsupported");
+    ASSERT_TRUE(row.at("reason").is_string());
+    EXPECT_NE(row.at("reason"), "");
+  }
+}
+
+}  // namespace
+}  // namespace flashbench::test

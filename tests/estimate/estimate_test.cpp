@@ -1,0 +1,169 @@
+#include "estimate/estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "record/rows.hpp"
+
+namespace flashbench {
+namespace {
+
+std::vector<Sample> samples(std::initializer_list<double> times) {
+  std::vector<Sample> result;
+  for (const double ms : times) result.push_back({ms, 0});
+  return result;
+}
+
+TEST(Summary, of_nothing_is_zero_and_has_no_width) {
+  const Time time = summarize({});
+  EXPECT_EQ(time.n, 0);
+  EXPECT_EQ(time.median, 0);
+  EXPECT_TRUE(std::isinf(relative_half_width(time)));
+  EXPECT_TRUE(std::isinf(relative_half_width(summarize(samples({1})))));
+}
+
+TEST(Summary, of_few_samples_spans_all_of_them) {
+  const Time time = summarize(samples({3, 1, 2, 5, 4}));
+  EXPECT_EQ(time.median, 3);
+  EXPECT_EQ(time.low, 1);
+  EXPECT_EQ(time.high, 5);
+  EXPECT_EQ(time.min, 1);
+  EXPECT_EQ(time.mean, 3);
+  EXPECT_DOUBLE_EQ(time.stddev, std::sqrt(2.5));
+  EXPECT_EQ(time.samples[0].ms, 3);  // in the order of measuring
+}
+
+TEST(Summary, of_ten_leaves_out_one_at_each_end) {
+  const Time time = summarize(samples({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
+  EXPECT_EQ(time.median, 5.5);
+  EXPECT_EQ(time.low, 2);
+  EXPECT_EQ(time.high, 9);
+}
+
+TEST(Summary, covers_the_median_at_least_ninety_five_times_of_a_hundred) {
+  std::mt19937 random(1);
+  std::lognormal_distribution<double> skewed;
+  for (const std::size_t n : {6u, 17u, 100u, 1500u}) {
+    int covered = 0;
+    const int repeats = 2000;
+    for (int i = 0; i < repeats; ++i) {
+      std::vector<Sample> drawn(n);
+      for (Sample& sample : drawn) sample.ms = skewed(random);
+      const Time time = summarize(drawn);
+      covered += time.low <= 1 && 1 <= time.high;
+    }
+    EXPECT_GE(covered, repeats * 0.94) << n;
+    EXPECT_LE(covered, repeats * 0.99) << n;
+  }
+}
+
+TEST(Summary, is_not_spoilt_by_a_sample_that_is_no_number) {
+  const Time time = summarize(samples({1, std::nan(""), 1}));
+  EXPECT_EQ(time.median, 1);
+  EXPECT_EQ(time.n, 2);
+}
+
+TEST(Drift, of_a_slowing_run_is_flagged) {
+  Row row = testing::row("v2", 1);
+  std::vector<Sample> slowing(100, {1.0, 0});
+  for (std::size_t i = 50; i < 100; ++i) slowing[i].ms = 1.15;
+  EXPECT_NEAR(drift(slowing), 0.15, 1e-12);
+  row.time = summarize(slowing);
+  derive(row, {}, std::nullopt);
+  EXPECT_NEAR(*row.drift, 0.15, 1e-12);
+  EXPECT_EQ(row.flags, std::vector<std::string>{"drift"});
+  derive(row, {}, std::nullopt);
+  EXPECT_EQ(row.flags.size(), 1u);
+}
+
+TEST(Drift, is_not_seen_in_few_samples_or_a_steady_run) {
+  EXPECT_EQ(drift(samples({1, 2, 3})), 0);
+  EXPECT_EQ(drift(std::vector<Sample>(50, {2, 0})), 0);
+}
+
+TEST(Tflops, are_1e12_a_second_and_equal_for_equal_time) {
+  Row row = testing::row("v2", 1.0);
+  derive(row, {}, std::nullopt);
+  EXPECT_NEAR(*row.tflops, 549.755813888, 1e-9);
+  EXPECT_FALSE(row.utilization.peak);
+  row.what.problem.seq_q = 0;
+  row.flops = flops(row.what.problem, row.what.pass);
+  derive(row, {}, 989);
+  EXPECT_FALSE(row.tflops);
+}
+
+TEST(Tflops, are_not_given_to_a_row_that_failed) {
+  Row row = testing::row("v2", 1e-3);
+  row.status = Status::failed;
+  derive(row, {{"gemm", 1e12, 1}}, 989);
+  EXPECT_FALSE(row.tflops);
+  EXPECT_FALSE(row.utilization.peak);
+  EXPECT_FALSE(row.drift);
+}
+
+Row costly(std::vector<KernelCost> kernels) {
+  Row row = testing::row("v2", 10);
+  row.cost = Cost{std::move(kernels), 0, {}};
+  return row;
+}
+
+TEST(Ceiling, sums_each_kernels_slowest_resource_and_names_the_largest) {
+  const KernelCost product{"product", Pipe::mma, 4e12, 1e9, {{{"q", 1e9}}, {}}};
+  const KernelCost copy{"copy", Pipe::none, 0, 0, {{{"q", 1e9}}, {{"o", 1e9}}}};
+  Row row = costly({product, copy});
+  derive(row, {{"mma", 1e15, 9}, {"exp2", 1e12, 9}, {"copy", 2e12, 9}}, 500);
+  EXPECT_DOUBLE_EQ(*row.utilization.floor_ms, 4 + 1);
+  EXPECT_DOUBLE_EQ(*row.utilization.ceiling, 0.5);
+  EXPECT_EQ(row.utilization.binds, "mma");
+  EXPECT_NEAR(*row.utilization.peak, 54.9755813888 / 500, 1e-12);
+}
+
+TEST(Ceiling, leaves_out_what_was_not_measured) {
+  Row row = costly({{"product", Pipe::wgmma, 4e15, 2e9, {{{"q", 1e9}}, {}}}});
+  derive(row, {{"exp2", 1e12, 9}, {"copy", 0, 9}}, std::nullopt);
+  EXPECT_EQ(row.utilization.binds, "exp2");
+  EXPECT_DOUBLE_EQ(*row.utilization.floor_ms, 2);
+  derive(row, {}, std::nullopt);
+  EXPECT_FALSE(row.utilization.ceiling);
+  EXPECT_FALSE(row.utilization.floor_ms);
+  EXPECT_EQ(row.utilization.binds, "");
+}
+
+TEST(Ratio, has_an_interval_narrower_than_the_worst_case) {
+  const auto quotient = ratio(testing::time(2, 0.02), testing::time(1, 0.01));
+  EXPECT_EQ(quotient->value, 2);
+  EXPECT_GT(quotient->low, 1.98 / 1.01);
+  EXPECT_LT(quotient->low, 2 * 0.99);
+  EXPECT_LT(quotient->high, 2.02 / 0.99);
+  EXPECT_GT(quotient->high, 2 * 1.01);
+}
+
+TEST(Ratio, does_not_exist_for_times_that_are_not_positive) {
+  EXPECT_FALSE(ratio(testing::time(1), testing::time(0)));
+  EXPECT_FALSE(ratio(testing::time(0), testing::time(1)));
+  EXPECT_FALSE(ratio(testing::time(std::nan("")), testing::time(1)));
+}
+
+TEST(Speedup, is_over_the_first_implementation_that_is_ok) {
+  std::vector<Row> rows{testing::row("naive", 0.001), testing::row("v1", 4), testing::row("v2", 1),
+                        testing::row("v2", 1, 0, 1024)};
+  rows[0].status = Status::failed;
+  add_speedups(rows);
+  EXPECT_FALSE(rows[0].speedup);
+  EXPECT_EQ(rows[1].speedup->value, 1);
+  EXPECT_EQ(rows[2].speedup->vs, "v1");
+  EXPECT_EQ(rows[2].speedup->value, 4);
+  EXPECT_EQ(rows[3].speedup->vs, "v2");  // another problem
+}
+
+TEST(Speedup, never_crosses_passes) {
+  std::vector<Row> rows{testing::row("v2", 1), testing::row("v2", 3)};
+  rows[1].what.pass = Pass::bwd;
+  add_speedups(rows);
+  EXPECT_EQ(rows[1].speedup->value, 1);
+}
+
+}  // namespace
+}  // namespace flashbench

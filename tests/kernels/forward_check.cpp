@@ -1,0 +1,296 @@
+// Every CUDA implementation against the high-precision reference: odd shapes, masks, grouped heads,
+// strides, and inputs that have broken attention kernels before. Exit 77 without a GPU.
+//   forward_check [--small]   --small: few cases, for compute-sanitizer
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/cuda_case.hpp"
+
+namespace flashbench::tests {
+namespace {
+
+struct Suite {
+  FlashbenchDevice device = this_device();
+  int checks = 0, failures = 0, skipped = 0;
+  double worst_ratio[8] = {}, worst_lse[8] = {};
+
+  void report(const char* what, const char* impl, const std::string& trouble) {
+    ++checks;
+    if (trouble.empty()) return;
+    if (trouble.starts_with("unsupported: not built")) {
+      ++skipped;
+      return;
+    }
+    if (++failures <= 20) std::printf("FAIL %-40s %-24s %s\n", what, impl, trouble.c_str());
+  }
+
+  // Returns the case for further looks; `then` sees it after each implementation's run.
+  void all(const std::string& what, Case& c,
+           const std::function<std::string(const Case&, bool naive)>& then = {}) {
+    const FlashbenchPlugin& plugin = kernels::builtin();
+    for (uint32_t i = 0; i < plugin.count; ++i) {
+      const FlashbenchImplementation& impl = plugin.implementations[i];
+      Verdict verdict = c.run(impl, device);
+      if (verdict.trouble.empty() && then) verdict.trouble = then(c, i == 0);
+      worst_ratio[i] = std::max(worst_ratio[i], verdict.ratio);
+      worst_lse[i] = std::max(worst_lse[i], verdict.lse);
+      report(what.c_str(), impl.name, verdict.trouble);
+    }
+  }
+};
+
+FlashbenchProblem problem(FlashbenchDtype dtype, std::int64_t b, std::int64_t hq, std::int64_t hkv,
+                          std::int64_t sq, std::int64_t sk, std::int64_t d, bool causal) {
+  FlashbenchProblem p{};
+  p.batch = b, p.query_heads = hq, p.kv_heads = hkv, p.seq_q = sq, p.seq_k = sk, p.head_dim = d;
+  p.dtype = dtype;
+  p.mask = causal ? FLASHBENCH_CAUSAL : FLASHBENCH_FULL;
+  p.passes = FLASHBENCH_FORWARD;
+  p.scale = 1 / std::sqrt(static_cast<double>(d));
+  p.alignment = 256;
+  return p;
+}
+
+std::string name_of(const FlashbenchProblem& p) {
+  return std::string(p.dtype == FLASHBENCH_FP16 ? "fp16" : "bf16") + " b" +
+         std::to_string(p.batch) + " h" + std::to_string(p.query_heads) + "/" +
+         std::to_string(p.kv_heads) + " " + std::to_string(p.seq_q) + "x" +
+         std::to_string(p.seq_k) + " d" + std::to_string(p.head_dim) +
+         (p.mask == FLASHBENCH_CAUSAL ? " causal" : "");
+}
+
+void random_case(Suite& suite, const FlashbenchProblem& p, Padding padding, float deviation = 1) {
+  static std::uint32_t seed = 1;
+  Case c(p, padding);
+  c.inputs(normal(seed, deviation), normal(seed + 1, deviation), normal(seed + 2, deviation));
+  seed += 3;
+  suite.all(name_of(p), c);
+}
+
+void shapes(Suite& suite, bool small) {
+  const std::vector<std::int64_t> lengths =
+      small ? std::vector<std::int64_t>{1, 97}
+            : std::vector<std::int64_t>{0, 1, 17, 63, 65, 97, 129, 193, 257, 600};
+  int turn = 0;
+  for (std::int64_t d : {64, 128})
+    for (std::int64_t sq : lengths)
+      for (std::int64_t sk : lengths)
+        for (bool causal : {false, true}) {
+          const auto padding = static_cast<Padding>(turn % 3);
+          const FlashbenchDtype dtype = turn % 2 ? FLASHBENCH_FP16 : FLASHBENCH_BF16;
+          const bool grouped = turn % 5 == 0;
+          ++turn;
+          if (small && sq != sk && !causal) continue;
+          random_case(suite, problem(dtype, 2, grouped ? 6 : 2, 2, sq, sk, d, causal), padding);
+        }
+  if (small) return;
+  for (FlashbenchDtype dtype : {FLASHBENCH_FP16, FLASHBENCH_BF16})
+    for (std::int64_t d : {64, 128})
+      for (bool causal : {false, true}) {
+        random_case(suite, problem(dtype, 1, 4, 4, 1024, 1024, d, causal), Padding::bshd);
+        random_case(suite, problem(dtype, 1, 4, 1, 777, 1300, d, causal), Padding::gaps);
+        random_case(suite, problem(dtype, 1, 2, 2, 300, 300, d, causal), Padding::bshd, 2);
+        random_case(suite, problem(dtype, 3, 2, 1, 257, 300, d, causal), Padding::bhsd);
+      }
+}
+
+std::string near(const char* what, double got, double want, double tolerance) {
+  if (got == want || std::fabs(got - want) <= tolerance) return {};
+  return std::string(what) + " is " + std::to_string(got) + ", not " + std::to_string(want);
+}
+
+void rows_without_keys(Suite& suite) {
+  Case c(problem(FLASHBENCH_FP16, 1, 1, 1, 5, 2, 64, true), Padding::bshd);
+  c.inputs(constant(0), normal(1), [](auto, auto s, auto, auto) { return 1.0f + 2.0f * s; });
+  suite.all("more queries than keys", c, [](const Case& x, bool) {
+    const double o[] = {0, 0, 0, 1, 2}, lse[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0.693147};
+    for (int r = 0; r < 5; ++r) {
+      const auto at = static_cast<std::size_t>(r);
+      if (auto e = near("O", x.o.at(0, r, 0, 0), o[r], 1e-3); !e.empty()) return e;
+      if (auto e = near("LSE", x.last_lse[at], lse[r], 1e-5); !e.empty()) return e;
+    }
+    return std::string();
+  });
+}
+
+void huge_scores(Suite& suite) {
+  Case low(problem(FLASHBENCH_BF16, 1, 1, 1, 96, 96, 128, false), Padding::bshd);
+  low.inputs(constant(45), constant(-45), constant(1));
+  suite.all("all scores far below zero", low, [](const Case& x, bool naive) {
+    auto e = near("O", x.o.at(0, 95, 0, 127), 1, 0);
+    return e.empty() ? near("LSE", x.last_lse[0], -22905.695, naive ? 128 : 0.03) : e;
+  });
+  Case single(problem(FLASHBENCH_BF16, 1, 1, 1, 1, 1, 64, false), Padding::bshd);
+  single.inputs(constant(133120), constant(133120), constant(133120));
+  suite.all("one huge key", single, [](const Case& x, bool naive) {
+    auto e = near("O", x.o.at(0, 0, 0, 0), 133120, 0);
+    return e.empty() ? near("LSE", x.last_lse[0], 1.4176748e11, naive ? 1e9 : 1.5e5) : e;
+  });
+  Case large(problem(FLASHBENCH_FP16, 1, 1, 1, 128, 128, 64, false), Padding::bshd);
+  large.inputs(constant(40), constant(40), [](auto, auto s, auto, auto) { return float(s % 2); });
+  suite.all("products past the range of fp16", large, [](const Case& x, bool naive) {
+    auto e = near("O", x.o.at(0, 77, 0, 3), 0.5, 0);
+    return e.empty() ? near("LSE", x.last_lse[5], 12804.85, naive ? 8 : 0.01) : e;
+  });
+  for (float size : {30.0f, 3000.0f, 1e6f}) {  // fp32 sums blur the largest
+    Case wide(problem(FLASHBENCH_BF16, 1, 2, 2, 200, 333, 128, true), Padding::gaps);
+    wide.inputs(normal(5, size), normal(6, size), normal(7));
+    wide.slack = size < 100 ? 0 : 0.01;
+    const FlashbenchPlugin& plugin = kernels::builtin();
+    for (uint32_t i = 1; i < plugin.count; ++i)  // naive rounds such scores to 16 bits
+      suite.report("normal inputs of size 30 to 1e6", plugin.implementations[i].name,
+                   wide.run(plugin.implementations[i], suite.device).trouble);
+  }
+}
+
+void scales(Suite& suite) {
+  for (double scale : {0.0, -0.125, 3.0, -40.0}) {
+    FlashbenchProblem p = problem(FLASHBENCH_FP16, 1, 2, 1, 100, 116, 64, true);
+    p.scale = scale;
+    Case c(p, Padding::gaps);
+    c.inputs(normal(11), normal(12), normal(13));
+    const FlashbenchPlugin& plugin = kernels::builtin();
+    for (uint32_t i = std::fabs(scale) > 1 ? 1 : 0; i < plugin.count; ++i)
+      suite.report(("scale " + std::to_string(scale)).c_str(), plugin.implementations[i].name,
+                   c.run(plugin.implementations[i], suite.device).trouble);
+  }
+  FlashbenchProblem p = problem(FLASHBENCH_BF16, 1, 1, 1, 16, 16, 64, true);
+  p.scale = 0;
+  Case c(p, Padding::bshd);
+  c.inputs(normal(1), normal(2), [](auto, auto s, auto, auto) { return float(s); });
+  suite.all("scale 0", c, [](const Case& x, bool) {
+    auto e = near("O", x.o.at(0, 15, 0, 1), 7.5, 0.01);
+    return e.empty() ? near("LSE", x.last_lse[15], std::log(16.0), 1e-5) : e;
+  });
+}
+
+void many_heads(Suite& suite) {
+  for (auto [b, h] : {std::pair{65536, 1}, {1024, 65}, {1, 65537}}) {
+    Case c(problem(FLASHBENCH_FP16, b, h, h, 16, 16, 64, false), Padding::bshd);
+    c.inputs(constant(0.5f), constant(0),
+             [h = h](auto b_, auto, auto h_, auto) { return float((b_ * h + h_) % 7 + 1); });
+    suite.all("many heads " + name_of(c.p), c);
+  }
+}
+
+void long_keys(Suite& suite) {
+  for (std::int64_t s : {65535, 65537})
+    for (bool causal : {false, true}) {
+      FlashbenchProblem p = problem(FLASHBENCH_FP16, 1, 1, 1, causal ? s : 3, s, 64, causal);
+      Case c(p, Padding::bshd);
+      c.inputs(constant(0), constant(0),
+               [s](auto, auto j, auto, auto) { return j == s - 1 ? 1024.0f : 0.0f; });
+      suite.all("long " + name_of(p), c, [s](const Case& x, bool) {
+        return near("O", x.o.at(0, x.p.seq_q - 1, 0, 0), 1024.0 / static_cast<double>(s), 1e-4);
+      });
+    }
+}
+
+void grouped_heads(Suite& suite) {
+  Case c(problem(FLASHBENCH_BF16, 1, 8, 2, 64, 64, 64, false), Padding::bshd);
+  c.inputs(constant(0), normal(3), [](auto, auto, auto h, auto) { return float(h + 1); });
+  suite.all("grouped heads", c, [](const Case& x, bool) {
+    for (int h = 0; h < 8; ++h)
+      if (auto e = near("O", x.o.at(0, 63, h, 5), h < 4 ? 1 : 2, 0); !e.empty()) return e;
+    return near("LSE", x.last_lse[0], std::log(64.0), 1e-5);
+  });
+}
+
+// The reference itself, against a plain loop on the host.
+void reference_holds(Suite& suite) {
+  Case c(problem(FLASHBENCH_BF16, 2, 2, 1, 37, 41, 64, true), Padding::gaps);
+  c.inputs(normal(21), normal(22), normal(23));
+  double worst = 0;
+  for (int b = 0; b < 2; ++b)
+    for (int h = 0; h < 2; ++h)
+      for (int i = 0; i < 37; ++i) {
+        std::vector<double> o(64);
+        double l = 0;
+        for (int j = 0; j < std::min(41, i + 5); ++j) {
+          double s = 0;
+          for (int x = 0; x < 64; ++x) s += double(c.q.at(b, i, h, x)) * c.k.at(b, j, 0, x);
+          const double e = std::exp(s * c.p.scale);
+          l += e;
+          for (std::size_t x = 0; x < 64; ++x) o[x] += e * c.v.at(b, j, 0, int(x));
+        }
+        const auto row = static_cast<std::size_t>((b * 2 + h) * 37 + i);
+        worst = std::max(worst, std::fabs(std::log(l) - c.reference_lse[row]));
+        for (std::size_t x = 0; x < 64; ++x)
+          worst = std::max(worst, std::fabs(o[x] / l - c.reference_o[row * 64 + x]));
+      }
+  suite.report("the reference", "", worst < 1e-12 ? "" : "differs by " + std::to_string(worst));
+}
+
+void refusals(Suite& suite) {
+  const FlashbenchPlugin& plugin = kernels::builtin();
+  for (uint32_t i = 0; i < plugin.count; ++i) {
+    const FlashbenchImplementation& impl = plugin.implementations[i];
+    FlashbenchMessage message{};
+    auto refuses = [&](const char* what, FlashbenchProblem p, FlashbenchDevice device) {
+      const bool said =
+          impl.supports(&p, &device, &message) == FLASHBENCH_UNSUPPORTED && message.text[0];
+      suite.report(what, impl.name, said ? "" : "was not refused");
+    };
+    FlashbenchProblem p = problem(FLASHBENCH_BF16, 1, 1, 1, 64, 64, 64, false);
+    FlashbenchDevice old = suite.device;
+    old.compute_capability = 75;
+    refuses("sm_75", p, old);
+    p.dtype = FLASHBENCH_FP32;
+    refuses("fp32", p, suite.device);
+    p.dtype = FLASHBENCH_BF16, p.head_dim = 72;
+    if (i > 0) refuses("head_dim 72", p, suite.device);
+    p.head_dim = 128, p.passes = FLASHBENCH_BACKWARD;
+    refuses("backward", p, suite.device);
+    p.passes = FLASHBENCH_FORWARD;
+    FlashbenchDevice tight = suite.device;
+    tight.shared_bytes_per_block = 65536;
+    if (i > 0) refuses("65536 bytes of shared memory", p, tight);
+    tight.shared_bytes_per_block = 166912;
+    if (i > 0 && impl.supports(&p, &tight, &message) != FLASHBENCH_OK)
+      suite.report("an A100's shared memory", impl.name, message.text);
+  }
+}
+
+int main_of(bool small) {
+  Suite suite;
+  reference_holds(suite);
+  refusals(suite);
+  shapes(suite, small);
+  rows_without_keys(suite);
+  scales(suite);
+  grouped_heads(suite);
+  if (!small) {
+    huge_scores(suite);
+    many_heads(suite);
+    long_keys(suite);
+  }
+  const FlashbenchPlugin& plugin = kernels::builtin();
+  for (uint32_t i = 0; i < plugin.count; ++i)
+    std::printf("%-24s worst error / comparator's %.2f, worst LSE %.1e\n",
+                plugin.implementations[i].name, suite.worst_ratio[i], suite.worst_lse[i]);
+  std::printf("%d checks, %d failed, %d not built\n", suite.checks, suite.failures, suite.skipped);
+  return suite.failures ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace flashbench::tests
+
+int main(int argc, char** argv) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::printf("skipped: no GPU\n");
+    return 77;
+  }
+  try {
+    return flashbench::tests::main_of(argc > 1 && std::strcmp(argv[1], "--small") == 0);
+  } catch (const std::exception& error) {
+    std::printf("FAIL %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,179 @@
+#include "record/json.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "record/rows.hpp"
+
+namespace flashbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+const double nan = std::numeric_limits<double>::quiet_NaN();
+const double infinity = std::numeric_limits<double>::infinity();
+
+Row full_row() {
+  Row row = testing::row("v2", 1.00123456789, 0.01);
+  row.what.source = "plugin:x";
+  row.what.cache = Cache::warm;
+  row.utilization = {0.5, 0.75, "mma", 0.8};
+  KernelCost kernel{"forward", Pipe::mma, 1e12, 1e9, {{{"q", 1}, {"k", 2}}, {{"o", 3}}}};
+  row.cost = Cost{{kernel}, 4096, {"lse"}};
+  row.counts = Counts{{{{"q", 1}}, {{"o", 1}}}, 1, 2, 3, 4, 5, 6};
+  row.memory = {1, 2, 3, 4, 5, std::nullopt};
+  row.launches = {{"forward", 128, 0, 256, 98304, 512, 2, 1.9}};
+  row.numerics = {
+      {"o", 1e-4, 1e-5, 0.4, std::array<std::int64_t, 4>{1, 2, 3, 4}, 64, 128, Verdict::pass, ""}};
+  row.speedup = {"naive", 3.2, 3.1, 3.3};
+  row.clock_mhz = 827;
+  row.flags = {"throttled", "drift"};
+  row.drift = 0.15;
+  row.deterministic = false;
+  row.shared_rounds_with = {"a", "b"};
+  row.command = "flashbench --impl v2";
+  row.label = "a,\"b\"\n";
+  row.measured = {{"dram__bytes_read", 12.0}, {"refused", std::nullopt}};
+  return row;
+}
+
+Json strict(const std::string& text) {
+  return Json::parse(text);
+}
+
+TEST(ReportJson, reads_back_what_it_wrote) {
+  Report report = testing::report({full_row(), testing::row("naive", 3)});
+  report.ceilings = {{"mma", 6e14, 12}, {"copy", 4e12, 9}};
+  report.argv = {"flashbench", "--impl", "v2"};
+  report.measurement.seed = std::numeric_limits<std::uint64_t>::max();
+  report.measurement.precision = 0.005;
+  report.device.multiprocessors = 132;
+  const std::string text = report_text(report);
+  EXPECT_EQ(report_text(parse_report(text, "r.json")), text);
+  EXPECT_EQ(parse_report(text, "r.json").measurement.seed, report.measurement.seed);
+  EXPECT_EQ(parse_report(text, "r.json").rows[0].what, report.rows[0].what);
+  EXPECT_EQ(text.back(), '\n');
+}
+
+TEST(ReportJson, has_the_fields_of_the_schema) {
+  Report report = testing::report({full_row()});
+  const Json json = strict(report_text(report));
+  EXPECT_EQ(json["schema"], "flashbench.report/1");
+  for (const char* field :
+       {"complete", "tool", "argv", "started", "host", "device", "ceilings", "measurement", "rows"})
+    EXPECT_TRUE(json.contains(field)) << field;
+  const Json& row = json["rows"][0];
+  for (const char* field :
+       {"key",      "problem", "impl",        "pass",      "status",  "reason",
+        "time_ms",  "tflops",  "utilization", "flops",     "traffic", "memory",
+        "numerics", "speedup", "clock_mhz",   "throttled", "drift",   "deterministic",
+        "command",  "source",  "backend",     "cache",     "init",    "label"})
+    EXPECT_TRUE(row.contains(field)) << field;
+  EXPECT_EQ(row["key"], key(full_row().what));
+  EXPECT_EQ(row["throttled"], true);
+  EXPECT_EQ(row["numerics"]["o"]["verdict"], "pass");
+  EXPECT_EQ(row["traffic"]["model"]["total_bytes"], 6.0);
+  EXPECT_EQ(row["flops"]["convention"], "full");
+}
+
+TEST(ReportJson, puts_the_label_of_the_report_on_each_row) {
+  Report report = testing::report({testing::row("v2", 1)});
+  report.label = "night";
+  EXPECT_EQ(strict(report_text(report))["rows"][0]["label"], "night");
+}
+
+TEST(ReportJson, has_null_for_what_is_missing_or_not_finite) {
+  Row ok = testing::row("v2", 1), failed = testing::row("v1", 0.001), none;
+  ok.tflops = infinity;
+  ok.time->stddev = nan;
+  failed.status = Status::failed;
+  failed.reason = "o: NaN";
+  failed.speedup = {"naive", 1000, 999, 1001};
+  failed.numerics = {{"o", nan, infinity, nan, std::nullopt, 64, 64, Verdict::fail, "NaN"}};
+  none.what.impl = "v3";
+  none.status = Status::unsupported;
+  const std::string text = report_text(testing::report({ok, failed, none}));
+  const Json rows = strict(text)["rows"];
+  EXPECT_TRUE(rows[0]["tflops"].is_null());
+  EXPECT_TRUE(rows[0]["time_ms"]["stddev"].is_null());
+  for (const int i : {1, 2}) {
+    for (const char* field : {"time_ms", "tflops", "speedup"})
+      EXPECT_TRUE(rows[i][field].is_null()) << i << field;
+    EXPECT_TRUE(rows[i]["utilization"]["peak"].is_null());
+  }
+  EXPECT_TRUE(rows[1]["numerics"]["o"]["max_abs"].is_null());
+  EXPECT_EQ(rows[1]["status"], "failed");
+  EXPECT_EQ(rows[2]["status"], "unsupported");
+  for (const char* token : {"nan", "NaN,", "inf,", "Infinity"})
+    EXPECT_EQ(text.find(token), std::string::npos) << token;
+}
+
+TEST(ReportJson, keeps_nine_digits_of_a_time) {
+  const Row row = testing::row("v2", 0.00123456789);
+  const Report back = parse_report(report_text(testing::report({row})), "r");
+  EXPECT_EQ(back.rows[0].time->median, 0.00123456789);
+}
+
+TEST(ReportJson, replaces_bytes_that_are_not_text) {
+  Report report = testing::report({testing::row("v2", 1)});
+  report.label = "\xff\xfe";
+  EXPECT_NO_THROW(strict(report_text(report)));
+}
+
+TEST(ReportReader, ignores_unknown_keys_and_tolerates_absent_ones) {
+  const Report report = parse_report(
+      R"({"rows":[{"key":"A","what_is_this":1,"time_ms":{"median":2}},{"status":"oom"}],"new":{}})",
+      "r");
+  EXPECT_EQ(identity(report.rows[0]), "A");
+  EXPECT_EQ(report.rows[0].status, Status::ok);
+  EXPECT_EQ(report.rows[0].time->low, 2);
+  EXPECT_EQ(report.rows[0].time->high, 2);
+  EXPECT_FALSE(report.rows[1].time);
+  EXPECT_FALSE(report.complete);
+}
+
+TEST(ReportReader, converts_times_of_other_units) {
+  const Report report = parse_report(
+      R"({"rows":[{"time_us":{"median":1500,"low":1400,"samples":[1500]}},
+                  {"time_s":{"median":0.25}}]})",
+      "r");
+  EXPECT_DOUBLE_EQ(report.rows[0].time->median, 1.5);
+  EXPECT_DOUBLE_EQ(report.rows[0].time->low, 1.4);
+  EXPECT_DOUBLE_EQ(report.rows[0].time->high, 1.5);
+  EXPECT_DOUBLE_EQ(report.rows[0].time->samples[0].ms, 1.5);
+  EXPECT_DOUBLE_EQ(report.rows[1].time->median, 250);
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_report(text, "base.json");
+  } catch (const ProtocolError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ReportReader, says_what_is_wrong_and_in_which_file) {
+  EXPECT_THAT(error_of("{"), HasSubstr("base.json"));
+  EXPECT_THAT(error_of(R"({"rows":[{"tflops":NaN}]})"), HasSubstr("not JSON"));
+  EXPECT_THAT(error_of("[]"), HasSubstr("object"));
+  EXPECT_THAT(error_of(R"({"schema":"flashbench.report/9","rows":[]})"),
+              HasSubstr("flashbench.report/1"));
+  EXPECT_THAT(error_of(R"({"rows":{}})"), HasSubstr("list"));
+  EXPECT_THAT(error_of(R"({"rows":[{},{"status":"great"}]})"), HasSubstr("rows[1]"));
+  EXPECT_THAT(error_of(R"({"rows":[{"problem":{"batch":"4"}}]})"), HasSubstr("batch"));
+  EXPECT_THAT(error_of(R"({"rows":[7]})"), HasSubstr("rows[0]"));
+}
+
+TEST(Journal, is_one_line_a_row_and_reads_back) {
+  const std::string line = row_line(full_row());
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(row_line(parse_row_line(line)), line);
+  EXPECT_THROW(parse_row_line(line.substr(0, line.size() / 2)), ProtocolError);
+}
+
+}  // namespace
+}  // namespace flashbench

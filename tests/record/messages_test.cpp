@@ -1,0 +1,116 @@
+#include "record/messages.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "record/json.hpp"
+#include "record/rows.hpp"
+
+namespace flashbench {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Request, of_every_kind_reads_back) {
+  const Problem problem = testing::problem();
+  const std::vector<request::Any> bodies{
+      request::Hello{"0"},
+      request::Describe{problem, "v2", Pass::bwd},
+      request::Prepare{problem, Pass::fwd_bwd, {{18446744073709551615u, ""}, {2, "/in"}}},
+      request::Output{"v2", Pass::bwd, 1, "/out", "naive", true},
+      request::Judge{Pass::bwd, 1, "/out", "v2"},
+      request::Run{"v2", Pass::fwd, 12.5, std::nullopt, Cache::warm, 1},
+      request::Run{"v2", Pass::fwd, std::nullopt, 100, Cache::cold, 0},
+      request::Ceiling{"copy", 5},
+      request::Count{"v2", Pass::fwd, {"dram"}},
+      request::Drop{},
+      request::Bye{}};
+  for (const auto& body : bodies) {
+    const std::string line = to_line(Request{7, body});
+    EXPECT_EQ(line.find('\n'), std::string::npos);
+    const Request back = parse_request(line);
+    EXPECT_EQ(back.id, 7);
+    EXPECT_EQ(back.body.index(), body.index());
+    EXPECT_EQ(to_line(back), line);
+  }
+}
+
+TEST(Request, carries_seeds_of_64_bits) {
+  const Request back = parse_request(
+      to_line(Request{1, request::Prepare{{}, Pass::fwd, {{18446744073709551615u, ""}}}}));
+  EXPECT_EQ(std::get<request::Prepare>(back.body).sets[0].seed, 18446744073709551615u);
+}
+
+TEST(Reply, of_every_kind_reads_back) {
+  DeviceFacts device;
+  device.name = "NVIDIA H200";
+  const std::vector<reply::Any> bodies{
+      reply::Hello{
+          1, "1", "0.1.0", "built-in", device, "", {{"v2", "idea", "3", {"fwd"}}}, {"copy"}},
+      reply::Describe{1, 2, {{{"k", Pipe::mma, 1, 2, {{{"q", 1}}, {{"o", 2}}}}}, 3, {"lse"}}},
+      reply::Prepare{{"a", "b"}, 10},
+      reply::Output{
+          "h", false, "o overrun", true, 2097152, {{"k", 64, 0, 128, 0, 1, 2, 0.5}}, Counts{}},
+      reply::Judge{{{"o", 1e-3, 1e-4, 0.5, std::array<std::int64_t, 4>{0, 1, 2, -1}, 1, 2,
+                     Verdict::pass, ""}}},
+      reply::Run{{{1.25, 0}, {1.5, 1}}, {"h", ""}, true, "", 0.1, 9, 104857600},
+      reply::Ceiling{{1e12, 2e12}},
+      reply::Count{{{"dram", 5.0}, {"refused", std::nullopt}}},
+      reply::Drop{std::nullopt},
+      reply::Bye{}};
+  for (const auto& body : bodies) {
+    const std::string line = to_line(Reply{3, Status::ok, "", std::nullopt, body});
+    const auto back = std::get<Reply>(parse_answer(line));
+    EXPECT_EQ(back.body->index(), body.index());
+    EXPECT_EQ(to_line(back), line);
+  }
+}
+
+TEST(Reply, without_a_body_keeps_status_reason_and_needed_bytes) {
+  const Reply oom{3, Status::oom, "needs 8 TiB", std::int64_t{1} << 43, std::nullopt};
+  const auto back = std::get<Reply>(parse_answer(to_line(oom)));
+  EXPECT_EQ(back.status, Status::oom);
+  EXPECT_EQ(back.reason, "needs 8 TiB");
+  EXPECT_EQ(back.needed_bytes, std::int64_t{1} << 43);
+  EXPECT_FALSE(back.body);
+}
+
+TEST(Reply, never_holds_a_number_that_is_not_finite) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  reply::Judge judge{{{"o", nan, nan, nan, std::nullopt, 1, 1, Verdict::fail, "NaN in o"}}};
+  const auto back =
+      std::get<Reply>(parse_answer(to_line(Reply{1, Status::ok, "", std::nullopt, judge})));
+  const auto& check = std::get<reply::Judge>(*back.body).tensors[0];
+  EXPECT_FALSE(check.max_abs);
+  EXPECT_EQ(check.verdict, Verdict::fail);
+}
+
+TEST(Progress, is_told_from_a_reply) {
+  const auto back = std::get<Progress>(parse_answer(to_line(Progress{4, 2, 8, "inputs"})));
+  EXPECT_EQ(back.id, 4);
+  EXPECT_EQ(back.done, 2);
+  EXPECT_EQ(back.of, 8);
+  EXPECT_EQ(back.what, "inputs");
+}
+
+std::string error_of(const std::string& line) {
+  try {
+    parse_request(line);
+  } catch (const ProtocolError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Request, that_is_broken_is_quoted) {
+  EXPECT_THAT(error_of("Segmentation fault"), HasSubstr("Segmentation fault"));
+  EXPECT_THAT(error_of(R"({"id":1,"op":"fly"})"), HasSubstr("fly"));
+  EXPECT_THAT(error_of(R"({"id":1,"op":"run","pass":"sideways"})"), HasSubstr("fwd+bwd"));
+  EXPECT_THAT(error_of("[1]"), HasSubstr("object"));
+  EXPECT_THROW(parse_answer("{\"id\":"), ProtocolError);
+}
+
+}  // namespace
+}  // namespace flashbench

@@ -1,0 +1,206 @@
+// A worker and judge whose implementations behave as their names say. Names are "kind" or "kind:N";
+// N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
+// is noted there.
+//   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
+//   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
+//   wronghash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward that does
+//   not repeat), zero, babble; of the judge: wrong, judgecrash, judgeonce (unless the file
+//   FAKE_MARKER is there).
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "protocol/channel.hpp"
+#include "record/messages.hpp"
+
+namespace {
+
+using namespace flashbench;
+
+void note(const std::string& line) {
+  if (const char* path = std::getenv("FAKE_LOG"))
+    std::ofstream(path, std::ios::app) << line + "\n" << std::flush;
+}
+
+void sleep_ms(int ms) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+}
+
+class Fake {
+ public:
+  Fake(int descriptor, bool has_device) : channel_(descriptor), has_device_(has_device) {}
+
+  int serve() {
+    for (std::string line; channel_.read_line(line) == Channel::Read::line;) {
+      const Request request = parse_request(line);
+      id_ = request.id;
+      Reply reply = std::visit([this](const auto& body) { return answer(body); }, request.body);
+      reply.id = request.id;
+      channel_.write_line(to_line(reply));
+      if (exit_after_reply_) _exit(3);
+      if (std::holds_alternative<request::Bye>(request.body)) return 0;
+    }
+    return 0;
+  }
+
+ private:
+  static Reply ok(reply::Any body) { return {0, Status::ok, "", {}, std::move(body)}; }
+  static Reply no(Status status, const std::string& reason) {
+    Reply reply{0, status, reason, {}, {}};
+    if (status == Status::oom) reply.needed_bytes = std::int64_t{8} << 40;
+    return reply;
+  }
+  static std::string kind(const std::string& impl) { return impl.substr(0, impl.find(':')); }
+  static int number(const std::string& impl) {
+    const auto colon = impl.find(':');
+    return colon == std::string::npos ? -1 : std::stoi(impl.substr(colon + 1));
+  }
+  bool others_ran(const std::string& impl) const {
+    return served_.size() > (served_.contains(impl) ? 1u : 0u);
+  }
+
+  Reply answer(const request::Hello&) {
+    reply::Hello hello;
+    hello.tool = "fake";
+    hello.source = "built-in";
+    if (has_device_) {
+      hello.device = DeviceFacts{};
+      hello.device->name = "fake device";
+    } else {
+      hello.device_reason = "driver 11.2 is older than CUDA 12.4 needs";
+    }
+    hello.ceilings = {"copy", "sgemm"};
+    return ok(hello);
+  }
+  Reply answer(const request::Describe& r) {
+    note("describe " + r.impl);
+    if (kind(r.impl) == "refuse") return no(Status::unsupported, "head dimension 128 is too much");
+    reply::Describe result;
+    KernelCost kernel;
+    kernel.kernel = "fake";
+    kernel.pipe = Pipe::sgemm;
+    kernel.flops = 1e6;
+    result.cost.kernels.push_back(kernel);
+    result.cost.saves = {"lse"};
+    return ok(result);
+  }
+  Reply answer(const request::Prepare& r) {
+    note("prepare");
+    problem_ = r.problem;
+    reply::Prepare result;
+    for (const InputSet& set : r.sets) result.checksums.push_back(std::to_string(set.seed));
+    return ok(result);
+  }
+  Reply answer(const request::Output& r) {
+    note("output " + r.impl + " " + std::to_string(r.set));
+    const std::string what = kind(r.impl);
+    if (what == "oom" || (what == "bigoom" && problem_.seq_k > 100000) ||
+        (what == "oomshared" && others_ran(r.impl)))
+      return no(Status::oom, "S and P need 8 TiB");
+    served_.insert(r.impl);
+    std::ofstream(r.dir + "/o.npy") << r.impl;
+    reply::Output result;
+    result.hash = "h" + std::to_string(r.set);
+    result.guards_intact = what != "guard";
+    if (what == "guard") result.guard_reason = "it wrote behind O";
+    result.repeats_equal = what != "atomic" && what != "shaky";
+    return ok(result);
+  }
+  Reply answer(const request::Judge& r) {
+    note("judge " + r.impl + " " + std::to_string(r.set));
+    const char* marker = std::getenv("FAKE_MARKER");
+    if (r.impl == "judgecrash") abort();
+    if (r.impl == "judgeonce" && marker && !std::filesystem::exists(marker)) {
+      std::ofstream(marker) << "died";
+      raise(SIGKILL);
+    }
+    TensorCheck check;
+    check.tensor = "o";
+    check.ratio = r.impl == "wrong" ? 40 : 0.5;
+    check.rows_checked = check.rows_total = 64;
+    check.verdict = r.impl == "wrong" ? Verdict::fail : Verdict::pass;
+    if (r.impl == "wrong") check.reason = "O is off by 0.3 at b 0, s 3, h 0, x 5";
+    return ok(reply::Judge{{check}});
+  }
+  Reply answer(const request::Run& r) {
+    note("run " + r.impl);
+    served_.insert(r.impl);
+    const int run = ++runs_[r.impl];
+    const std::string what = kind(r.impl);
+    const bool now = run == number(r.impl);
+    if (((what == "crash" || what == "noisycrash") && now) ||
+        (what == "crashshared" && others_ran(r.impl)))
+      crash();
+    if (what == "hang" && now) sleep_ms(1000000);
+    if (what == "launchfail") return no(Status::failed, "the launch failed: invalid configuration");
+    if (what == "babble") channel_.write_line("{]");
+    exit_after_reply_ = what == "idle" && now;
+    if (what == "long") work_long();
+    sleep_ms(2);
+    return ok(samples(r, what, run, now));
+  }
+  static void crash() {
+    const char words[] = "fake: about to fall\n";
+    if (write(STDERR_FILENO, words, sizeof words - 1) < 0) _exit(1);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+  }
+  void work_long() {
+    for (int i = 0; i < 6; ++i) {
+      sleep_ms(100);
+      channel_.write_line(to_line(Progress{id_, double(i + 1), 6, "part"}));
+    }
+  }
+  static reply::Run samples(const request::Run& r, const std::string& what, int run, bool now) {
+    reply::Run result;
+    const std::int64_t count = r.count.value_or(20);
+    for (std::int64_t i = 0; i < count; ++i) {
+      double ms = 1 + 1e-6 * static_cast<double>(i);
+      if (what.starts_with("noisy")) ms = i % 2 ? 1 : 3;
+      if (what == "zero") ms = 0;
+      result.samples.push_back({ms, static_cast<int>((r.first_set + i) % 2)});
+    }
+    result.hashes = {"h0", "h1"};
+    if (what == "wronghash" && now) result.hashes[1] = "other";
+    if (what == "atomic") result.hashes = {"x" + std::to_string(run), "y"};
+    result.wall_ms = 2;
+    return result;
+  }
+  Reply answer(const request::Ceiling& r) {
+    note("ceiling " + r.name);
+    if (std::getenv("FAKE_CEILING_CRASH") && r.name == "copy") abort();
+    return ok(reply::Ceiling{{1e9, 3e9, 2e9}});
+  }
+  Reply answer(const request::Count&) { return ok(reply::Count{}); }
+  Reply answer(const request::Drop&) {
+    note("drop");
+    served_.clear();
+    return ok(reply::Drop{});
+  }
+  Reply answer(const request::Bye&) { return ok(reply::Bye{}); }
+
+  Channel channel_;
+  bool has_device_, exit_after_reply_ = false;
+  std::int64_t id_ = 0;
+  Problem problem_;
+  std::set<std::string> served_;
+  std::map<std::string, int> runs_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  int descriptor = -1;
+  for (int i = 1; i + 1 < argc; ++i)
+    if (std::string(argv[i]) == "--descriptor") descriptor = std::stoi(argv[i + 1]);
+  if (descriptor < 0) return 2;
+  return Fake(descriptor, !std::string(argv[0]).ends_with("cuda")).serve();
+}

@@ -1,0 +1,74 @@
+#include "schedule/journal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/fake_run.hpp"
+
+namespace flashbench::test {
+namespace {
+
+using testing::HasSubstr;
+
+Row row_of(const std::string& impl, Status status) {
+  Row row;
+  row.what = fake_case(impl);
+  row.status = status;
+  return row;
+}
+
+TEST(Journal, GivesBackWholeRowsAndLeavesOutATornOne) {
+  const Folder folder;
+  const std::string path = folder / "rows";
+  {
+    Journal journal(path);
+    journal.append(row_of("a", Status::ok));
+    journal.append(row_of("b", Status::oom));
+  }
+  std::ofstream(path, std::ios::app) << "{\"key\": \"torn";
+  const auto rows = read_journal(path);
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].what.impl, "a");
+  EXPECT_EQ(rows[1].status, Status::oom);
+}
+
+TEST(Journal, IsGoneWhenDiscarded) {
+  const Folder folder;
+  Journal journal(folder / "rows");
+  journal.discard();
+  EXPECT_FALSE(std::filesystem::exists(folder / "rows"));
+  EXPECT_TRUE(read_journal(folder / "rows").empty());
+}
+
+TEST(Journal, NamesAFileThatCannotBeOpened) {
+  try {
+    Journal journal("/nowhere/rows");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("/nowhere/rows"));
+  }
+}
+
+TEST(Resume, RunsCrashedTimedOutAndNotRunRowsAgain) {
+  Report earlier;
+  for (const Status status : {Status::ok, Status::failed, Status::unsupported, Status::oom,
+                              Status::crashed, Status::timeout, Status::not_run})
+    earlier.rows.push_back(row_of(std::string(name(status)), status));
+  EXPECT_EQ(resumable_rows(earlier, Report{}).size(), 4u);
+}
+
+TEST(Resume, RefusesAnotherDeviceBuildOrSeed) {
+  const Report now;
+  Report earlier;
+  earlier.device.uuid = "GPU-1";
+  EXPECT_THROW(resumable_rows(earlier, now), UsageError);
+  earlier = {};
+  earlier.tool_commit = "abc";
+  EXPECT_THROW(resumable_rows(earlier, now), UsageError);
+  earlier = {};
+  earlier.measurement.seed = 7;
+  EXPECT_THROW(resumable_rows(earlier, now), UsageError);
+}
+
+}  // namespace
+}  // namespace flashbench::test

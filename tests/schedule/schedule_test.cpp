@@ -1,0 +1,200 @@
+#include "schedule/schedule.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "schedule/fake_run.hpp"
+
+namespace flashbench::test {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+TEST(Schedule, GivesEachCaseARowInPlanOrder) {
+  Plan plan = plan_of({"ok:1", "ok:2"});
+  plan.cases.push_back(fake_case("ok:1", 128));
+  plan.cases.push_back(fake_case("ok:2", 128));
+  std::swap(plan.cases[1], plan.cases[2]);
+  const ScheduleResult result = run(plan);
+  ASSERT_EQ(result.rows.size(), 4u);
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Row& row = result.rows[i];
+    EXPECT_EQ(key(row.what), key(plan.cases[i]));
+    EXPECT_EQ(row.status, Status::ok) << row.reason;
+    ASSERT_TRUE(row.time);
+    EXPECT_GE(row.time->n, 10);
+    EXPECT_NEAR(row.time->median, 1, 1e-3);
+    EXPECT_TRUE(row.tflops);
+    EXPECT_EQ(row.shared_rounds_with.size(), 1u);
+  }
+  EXPECT_FALSE(result.interrupted);
+  EXPECT_THAT(children(), IsEmpty());
+}
+
+TEST(Schedule, JudgesBothInputSetsBeforeAnythingIsTimed) {
+  const Log log;
+  run(plan_of({"ok:1", "ok:2"}));
+  const auto lines = log.lines();
+  const auto first_run = std::ranges::find_if(lines, [](auto& l) { return l.starts_with("run"); });
+  const std::vector<std::string> before(lines.begin(), first_run);
+  for (const char* judged : {"judge ok:1 0", "judge ok:1 1", "judge ok:2 0", "judge ok:2 1"})
+    EXPECT_THAT(before, Contains(judged));
+  EXPECT_THAT(std::vector<std::string>(first_run, lines.end()), Not(Contains(HasSubstr("judge"))));
+}
+
+TEST(Schedule, RotatesTheOrderOfTurnsEachRound) {
+  const Log log;
+  run(plan_of({"ok:1", "ok:2", "ok:3"}));
+  const auto lines = log.lines("run");
+  ASSERT_EQ(lines.size(), 9u);
+  EXPECT_THAT(lines, ElementsAre("run ok:1", "run ok:2", "run ok:3", "run ok:2", "run ok:3",
+                                 "run ok:1", "run ok:3", "run ok:1", "run ok:2"));
+}
+
+TEST(Schedule, MeasuresTheCeilingsOfThePipesInUseInEachRound) {
+  const Log log;
+  const ScheduleResult result = run(plan_of({"ok"}));
+  EXPECT_EQ(log.lines("ceiling copy").size(), 3u);
+  EXPECT_EQ(log.lines("ceiling sgemm").size(), 3u);
+  ASSERT_EQ(result.ceilings.size(), 2u);
+  EXPECT_EQ(result.ceilings[0].name, "copy");
+  EXPECT_DOUBLE_EQ(result.ceilings[0].rate, 2e9);
+  EXPECT_EQ(result.ceilings[0].n, 9);
+}
+
+TEST(Schedule, FlagsARowWhoseBudgetEndsFirst) {
+  const auto rows = by_impl(run(plan_of({"noisy", "ok"})));
+  EXPECT_THAT(rows.at("noisy").flags, Contains("imprecise"));
+  EXPECT_THAT(rows.at("ok").flags, Not(Contains("imprecise")));
+  EXPECT_GT(rows.at("noisy").time->n, rows.at("ok").time->n);
+}
+
+TEST(Schedule, TakesAnExactCount) {
+  Options options = quick();
+  options.iters = 37;
+  const auto rows = by_impl(run(plan_of({"noisy", "ok"}), options));
+  EXPECT_EQ(rows.at("noisy").time->n, 37);
+  EXPECT_EQ(rows.at("ok").time->n, 37);
+}
+
+TEST(Schedule, ShowsNoTimeForARowThatFails) {
+  const auto rows =
+      by_impl(run(plan_of({"ok", "wrong", "wronghash:2", "guard", "launchfail", "zero", "shaky"})));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+  const std::map<std::string, std::string> reasons{
+      {"wrong", "off by 0.3"},      {"wronghash:2", "than the one that was judged"},
+      {"guard", "behind O"},        {"launchfail", "invalid configuration"},
+      {"zero", "a sample of 0 ms"}, {"shaky", "two forward runs"}};
+  for (const auto& [impl, reason] : reasons) {
+    EXPECT_EQ(rows.at(impl).status, Status::failed) << impl;
+    EXPECT_THAT(rows.at(impl).reason, HasSubstr(reason));
+    EXPECT_FALSE(rows.at(impl).time) << impl;
+    EXPECT_FALSE(rows.at(impl).tflops) << impl;
+  }
+}
+
+TEST(Schedule, NeverTimesWhatIsWrong) {
+  const Log log;
+  run(plan_of({"wrong", "ok"}));
+  EXPECT_THAT(log.lines("run"), Not(Contains("run wrong")));
+}
+
+TEST(Schedule, JudgesAtomicGradientsAgainAfterTheirTurns) {
+  const Log log;
+  Plan plan;
+  plan.cases.push_back(fake_case("atomic", 64, Pass::bwd));
+  const ScheduleResult result = run(plan);
+  EXPECT_EQ(result.rows[0].status, Status::ok) << result.rows[0].reason;
+  EXPECT_EQ(result.rows[0].deterministic, false);
+  EXPECT_EQ(log.lines().back(), "drop");
+  EXPECT_EQ(log.lines("judge").size(), 4u);
+}
+
+TEST(Schedule, SaysWhyARowIsUnsupported) {
+  const auto rows = by_impl(run(plan_of({"refuse", "ok"})));
+  EXPECT_EQ(rows.at("refuse").status, Status::unsupported);
+  EXPECT_THAT(rows.at("refuse").reason, HasSubstr("128"));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+}
+
+TEST(Schedule, GoesOnAfterOneConfigurationIsOutOfMemory) {  // C06
+  Plan plan;
+  for (const std::int64_t seq : {1024, 524288, 2048})
+    plan.cases.push_back(fake_case("bigoom", seq));
+  const ScheduleResult result = run(plan);
+  EXPECT_EQ(result.rows[0].status, Status::ok);
+  EXPECT_EQ(result.rows[1].status, Status::oom);
+  EXPECT_EQ(result.rows[1].memory.needed_bytes, std::int64_t{8} << 40);
+  EXPECT_FALSE(result.rows[1].time);
+  EXPECT_EQ(result.rows[2].status, Status::ok);
+}
+
+TEST(Schedule, RetriesOutOfMemoryAloneAfterADrop) {
+  const Log log;
+  const auto rows = by_impl(run(plan_of({"ok", "oomshared", "oom"})));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+  EXPECT_EQ(rows.at("oomshared").status, Status::ok) << rows.at("oomshared").reason;
+  EXPECT_EQ(rows.at("oom").status, Status::oom);
+  EXPECT_EQ(log.lines("output oom 0").size(), 2u);
+  EXPECT_GE(log.lines("drop").size(), 3u);
+}
+
+TEST(Schedule, ChecksOnlyOrNotAtAllWhenAsked) {
+  Options options = quick();
+  options.check = Check::only;
+  {
+    const Log log;
+    const auto rows = by_impl(run(plan_of({"ok", "wrong"}), options));
+    EXPECT_EQ(rows.at("ok").status, Status::ok);
+    EXPECT_FALSE(rows.at("ok").time);
+    EXPECT_EQ(rows.at("wrong").status, Status::failed);
+    EXPECT_THAT(log.lines("run"), IsEmpty());
+  }
+  options.check = Check::none;
+  const Log log;
+  const auto rows = by_impl(run(plan_of({"wrong"}), options));
+  EXPECT_EQ(rows.at("wrong").status, Status::ok);
+  EXPECT_THAT(rows.at("wrong").numerics, IsEmpty());
+  EXPECT_THAT(log.lines("judge"), IsEmpty());
+}
+
+TEST(Schedule, DumpsTheFirstSetInAFolderNamedAfterTheKey) {
+  const Folder folder;
+  Options options = quick();
+  options.dump_dir = folder / "dump";
+  const Plan plan = plan_of({"ok"});
+  run(plan, options);
+  EXPECT_TRUE(std::filesystem::exists(folder / ("dump/" + folder_name(plan.cases[0]) + "/o.npy")));
+}
+
+TEST(Schedule, LeavesNoScratchBehind) {
+  const Folder folder;
+  setenv("TMPDIR", folder.path().c_str(), 1);
+  run(plan_of({"ok", "crash:1"}));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+  unsetenv("TMPDIR");
+}
+
+TEST(Schedule, KeepsRowsThatAreKnown) {
+  const Plan plan = plan_of({"ok", "ok:2"});
+  Row known;
+  known.what = plan.cases[0];
+  known.status = Status::ok;
+  Row crashed;
+  crashed.what = plan.cases[1];
+  crashed.status = Status::crashed;
+  const Log log;
+  const ScheduleResult result = run_plan(plan, fake_roster(), quick(), {}, {known, crashed});
+  EXPECT_THAT(log.lines("run"), Each("run ok:2"));
+  EXPECT_EQ(result.rows[0].status, Status::ok);
+  EXPECT_FALSE(result.rows[0].time);
+  EXPECT_EQ(result.rows[1].status, Status::ok);
+}
+
+}  // namespace
+}  // namespace flashbench::test
