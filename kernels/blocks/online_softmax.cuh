@@ -117,7 +117,7 @@ struct Softmax<Normalize::once> : Exponentials {
 #pragma unroll
       for (int t = 0; t < 2; ++t)
         risen |= exp2_approximate((highest.x[i][t] - m.x[i][t]) * scale_log2) >
-                 fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 4.0f), 1), 256);
+                 fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 16.0f), 1), 256);
     if (__any_sync(every_lane, risen)) {
       const typename Warps::Row factor = correction(m, highest);
       m = highest;

@@ -79,12 +79,14 @@ template <Tile tile>
 struct QTiles<tile, Grid::q_tiles> {
   int batch_head, begin, end;
   FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) {
-    const unsigned together = a.heads_together, tiles = a.q_tiles;
-    const unsigned first = blockIdx.x / (together * tiles) * together;
-    const unsigned turn = blockIdx.x - first * tiles;
-    const unsigned heads = min(together, a.batch_heads - first);
-    batch_head = first + turn % heads;
-    begin = tiles - 1 - turn / heads;
+    const unsigned tiles = a.q_tiles, turns = a.turns, few = a.batch_heads / turns;
+    const unsigned longer = a.batch_heads % turns, split = longer * (few + 1) * tiles;
+    const bool early = blockIdx.x < split;  // the first `longer` turns have a head more
+    const unsigned heads = early ? few + 1 : few;
+    const unsigned block = early ? blockIdx.x : blockIdx.x - split;
+    const unsigned turn = block / (heads * tiles), rest = block % (heads * tiles);
+    batch_head = (early ? 0 : longer * (few + 1)) + turn * heads + rest % heads;
+    begin = tiles - 1 - rest / heads;
     end = begin + 1;
   }
 };
