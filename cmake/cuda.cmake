@@ -40,7 +40,7 @@ target_include_directories(flashbench_kernels_cuda PUBLIC include ${CMAKE_CURREN
 target_link_libraries(flashbench_kernels_cuda PUBLIC CUDA::cudart_static ${CMAKE_DL_LIBS})
 
 # What the judge uses of a GPU.
-add_library(flashbench_judge_cuda STATIC src/judge/reference.cu)
+add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu)
 target_include_directories(flashbench_judge_cuda PUBLIC src include)
 target_link_libraries(flashbench_judge_cuda PUBLIC CUDA::cudart_static)
 

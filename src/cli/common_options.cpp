@@ -27,8 +27,9 @@ Option flag_option(const char* name, const char* group, const char* help, bool& 
 }
 
 Option device_option(std::string& target, const char* group) {
-  return {"device", "D", group, "auto, cpu, cuda, or a GPU's ordinal [auto: the GPU if there is one]",
-          false, [&target](const std::vector<std::string>& values) { target = values[0]; }};
+  return {"device", "D",
+          group,    "auto, cpu, cuda, or a GPU's ordinal [auto: the GPU if there is one]",
+          false,    [&target](const std::vector<std::string>& values) { target = values[0]; }};
 }
 
 void add_output_options(std::vector<Option>& table, Options& options, bool& wide,

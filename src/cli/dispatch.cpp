@@ -36,8 +36,7 @@ const Entry* find_entry(const std::string& name) {
 const Entry& entry_of(const std::string& name) {
   if (const Entry* entry = find_entry(name)) return *entry;
   for (const char* later : {"doctor", "selftest", "claims"})
-    if (name == later)
-      throw UsageError(fmt::format("flashbench {} is not in this version", name));
+    if (name == later) throw UsageError(fmt::format("flashbench {} is not in this version", name));
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.emplace_back(entry.name);
   throw UsageError(fmt::format("there is no command \"{}\"{} (there are: {})", name,

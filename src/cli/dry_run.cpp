@@ -23,8 +23,8 @@ struct Tensors {
 Tensors tensors_of(const Case& what) {
   const Problem& p = what.problem;
   const double element = p.dtype == Dtype::fp32 ? 4 : 2;
-  const double rows = static_cast<double>(p.batch) * static_cast<double>(p.seq_q) *
-                      static_cast<double>(p.heads);
+  const double rows =
+      static_cast<double>(p.batch) * static_cast<double>(p.seq_q) * static_cast<double>(p.heads);
   const double q = element * rows * static_cast<double>(p.head_dim);
   const double k = element * static_cast<double>(p.batch) * static_cast<double>(p.seq_k) *
                    static_cast<double>(p.kv_heads) * static_cast<double>(p.head_dim);
@@ -114,9 +114,10 @@ std::string table_of(const std::vector<Row>& rows, const Options& options) {
   std::vector<bool> right(lines[0].size(), true);
   for (const std::size_t left : {0, 1, 8, 9, 15}) right[left] = false;
   return in_columns(lines, right) +
-         fmt::format("\n{} cases, about {:.0f} s in all (a rough guess); MB are 1e6 bytes; memory is "
-                     "two input sets, the outputs and the workspace\n",
-                     rows.size(), seconds);
+         fmt::format(
+             "\n{} cases, about {:.0f} s in all (a rough guess); MB are 1e6 bytes; memory is "
+             "two input sets, the outputs and the workspace\n",
+             rows.size(), seconds);
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ template <class Number>
 void add(Lines& lines, const char* what, const std::optional<Number>& value, double unit,
          const char* unit_name) {
   if (value)
-    lines.push_back({what, fmt::format("{:.6g} {}", static_cast<double>(*value) / unit, unit_name)});
+    lines.push_back(
+        {what, fmt::format("{:.6g} {}", static_cast<double>(*value) / unit, unit_name)});
 }
 
 void add(Lines& lines, const char* what, const std::string& value) {
@@ -70,10 +71,15 @@ void print_device(const char* title, const Roster& roster) {
 
 Command info_help() {
   static std::string unused;
-  return {"info", "flashbench info [--device D]",
+  return {"info",
+          "flashbench info [--device D]",
           "Shows the CPU and the GPU: what they are, their datasheet peaks, and the ceilings that\n"
           "they reach when measured now (about a second a device).",
-          "", "", 0, 0, {device_option(unused, "Options")}};
+          "",
+          "",
+          0,
+          0,
+          {device_option(unused, "Options")}};
 }
 
 int info_command(const Arguments& arguments) {

@@ -64,8 +64,9 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string table_of(const Roster& roster) {
   Describer describer(roster);
-  std::vector<std::vector<std::string>> lines{
-      {"implementation", "passes", "dtypes", "head dims tried", "section", "idea", "not here because"}};
+  std::vector<std::vector<std::string>> lines{{"implementation", "passes", "dtypes",
+                                               "head dims tried", "section", "idea",
+                                               "not here because"}};
   for (const WorkerFacts& worker : roster.workers)
     for (const ImplementationFacts& facts : worker.hello.implementations) {
       const Support support = support_of(describer, worker, facts.name);
@@ -82,7 +83,8 @@ void print_backend(const char* title, Backend backend, const char* device) {
     fmt::print("{}: {}\n{}\n", title, facts ? facts->name : "", table_of(roster));
   } catch (const DeviceError& error) {
     std::vector<std::vector<std::string>> lines{{"implementation", "section", "idea"}};
-    for (const ImplementationFacts& facts : known_roster(backend).workers[0].hello.implementations)
+    const Roster known = known_roster(backend);
+    for (const ImplementationFacts& facts : known.workers[0].hello.implementations)
       lines.push_back({facts.name, facts.section, facts.idea});
     fmt::print("{}: none of these can run here: {}\n{}\n", title, error.what(), in_columns(lines));
   }
@@ -91,10 +93,16 @@ void print_backend(const char* title, Backend backend, const char* device) {
 }  // namespace
 
 Command list_help() {
-  return {"list", "flashbench list",
-          "Lists the implementations and what each supports on this machine, and why not. Sections\n"
-          "are those of the document that flashbench follows.",
-          "", "", 0, 0, {}};
+  return {
+      "list",
+      "flashbench list",
+      "Lists the implementations and what each supports on this machine, and why not. Sections\n"
+      "are those of the document that flashbench follows.",
+      "",
+      "",
+      0,
+      0,
+      {}};
 }
 
 int list_command(const Arguments& arguments) {

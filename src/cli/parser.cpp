@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "plan/request.hpp"
 #include "plan/words.hpp"
@@ -21,14 +22,22 @@ std::vector<std::string> names_of(const Command& command) {
   return names;
 }
 
-// What CLI11 would take the next word for, or report in its own terms.
+bool is_option(const Command& command, const std::string& word) {
+  return std::ranges::any_of(command.options,
+                             [&](const Option& option) { return word == "--" + option.name; });
+}
+
+// CLI11 would take the next option for the value, or say it in its own terms.
 void refuse_missing_values(const Command& command, const std::vector<std::string>& arguments) {
   for (const Option& option : command.options) {
     if (option.value.empty()) continue;
     const std::string flag = "--" + option.name;
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-      if (arguments[i] == flag + "=" || (arguments[i] == flag && i + 1 == arguments.size()))
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+      const bool last = i + 1 == arguments.size();
+      if (arguments[i] == flag + "=" ||
+          (arguments[i] == flag && (last || is_option(command, arguments[i + 1]))))
         throw UsageError(fmt::format("{}: the value ({}) is missing", flag, option.value));
+    }
   }
 }
 
@@ -36,14 +45,14 @@ void refuse_unknown(const Command& command, const std::vector<std::string>& rest
   for (const std::string& word : rest) {
     if (word.size() < 2 || word[0] != '-') continue;
     const std::string flag = word.substr(0, word.find('='));
-    throw UsageError(fmt::format("there is no option {}{}; flashbench {} --help lists all", flag,
+    throw UsageError(fmt::format("there is no option {}{} (flashbench {} --help lists all)", flag,
                                  did_you_mean(flag, names_of(command)), command.name));
   }
   if (rest.size() > command.most_files && command.most_files == 0)
     throw UsageError(fmt::format("\"{}\" stands where an option was expected", rest[0]));
   if (rest.size() > command.most_files)
-    throw UsageError(fmt::format("\"{}\" is one too many: {}", rest[command.most_files],
-                                 command.usage));
+    throw UsageError(
+        fmt::format("\"{}\" is one too many: {}", rest[command.most_files], command.usage));
   if (rest.size() < command.least_files)
     throw UsageError(fmt::format("{} is missing: {}", command.files, command.usage));
 }
@@ -100,7 +109,7 @@ std::string help_of(const Command& command) {
   std::string text = fmt::format("Usage: {}\n\n{}\n", command.usage, command.intro);
   std::vector<std::string> groups;
   for (const Option& option : command.options)
-    if (!option.group.empty() && std::find(groups.begin(), groups.end(), option.group) == groups.end())
+    if (!option.group.empty() && std::ranges::find(groups, option.group) == groups.end())
       groups.push_back(option.group);
   for (const std::string& group : groups) {
     text += fmt::format("\n{}\n", group);

@@ -11,11 +11,11 @@
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/values.hpp"
+#include "report/report.hpp"
 
 namespace flashbench {
 
 namespace {
-
 
 std::vector<Option> compare_options(CompareOptions& o) {
   return {{"threshold", "P", "Options", "slower by more is exit 5: 5% or 0.05 [5%]", false,
@@ -32,10 +32,14 @@ struct ReportWords {
 
 Command report_command_of(ReportWords& words) {
   Command command{
-      "report", "flashbench report FILE... [OPTIONS]",
+      "report",
+      "flashbench report FILE... [OPTIONS]",
       "Renders saved reports again: as a table, or in the formats asked for.",
       "  flashbench report r.json --pivot seq\n  flashbench report r.json --md table.md\n",
-      "FILE", 1, 1000, {}};
+      "FILE",
+      1,
+      1000,
+      {}};
   add_output_options(command.options, words.options, words.wide, "Options");
   return command;
 }
@@ -44,15 +48,16 @@ Command report_command_of(ReportWords& words) {
 
 Command compare_help() {
   static CompareOptions unused;
-  return {"compare",
-          "flashbench compare BASE NEW [OPTIONS]",
-          "Pairs the rows of two reports and judges each pair by the 95 % interval of the quotient\n"
-          "of its times: FASTER, SLOWER, SAME or UNSURE.",
-          "  flashbench compare before.json after.json --threshold 2%\n",
-          "BASE or NEW",
-          2,
-          2,
-          compare_options(unused)};
+  return {
+      "compare",
+      "flashbench compare BASE NEW [OPTIONS]",
+      "Pairs the rows of two reports and judges each pair by the 95 % interval of the quotient\n"
+      "of its times: FASTER, SLOWER, SAME or UNSURE.",
+      "  flashbench compare before.json after.json --threshold 2%\n",
+      "BASE or NEW",
+      2,
+      2,
+      compare_options(unused)};
 }
 
 int compare_command(const Arguments& arguments) {
@@ -75,8 +80,8 @@ int report_command(const Arguments& arguments) {
   const std::vector<std::string> files = parse_arguments(report_command_of(words), arguments);
   Options& o = words.options;
   check_outputs(o);
-  const bool to_files = !o.json_file.empty() || !o.csv_file.empty() || !o.md_file.empty() ||
-                        !o.junit_file.empty();
+  const bool to_files =
+      !o.json_file.empty() || !o.csv_file.empty() || !o.md_file.empty() || !o.junit_file.empty();
   if (to_files && files.size() > 1)
     throw UsageError("--json, --csv, --md and --junit take one report at a time");
   std::vector<Report> reports;

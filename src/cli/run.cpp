@@ -15,6 +15,7 @@
 #include "device/peaks.hpp"
 #include "estimate/estimate.hpp"
 #include "plan/plan.hpp"
+#include "report/report.hpp"
 #include "schedule/schedule.hpp"
 
 namespace flashbench {
@@ -55,8 +56,10 @@ int compare_with(const Report& baseline, const Report& report, const UserRequest
                  const Roster& roster) {
   const Options& options = request.options;
   CompareOptions how;
-  if (options.threshold) how.threshold = *options.threshold;
-  else how.thresholds = thresholds_of(request, roster);
+  if (options.threshold)
+    how.threshold = *options.threshold;
+  else
+    how.thresholds = thresholds_of(request, roster);
   how.allow_different = options.allow_different;
   how.strict = options.strict;
   const Comparison comparison = compare(baseline, report, how);
@@ -88,8 +91,7 @@ int measure(const RunWords& words, const Preparation& ready) {
   Console console;
   for (const std::string& notice : ready.roster.notices) console.warn(notice);
   const WorkerFacts& first = ready.roster.workers.front();
-  Report report = blank_report(
-      words.request, first.hello.device ? &*first.hello.device : nullptr);
+  Report report = blank_report(words.request, first.hello.device ? &*first.hello.device : nullptr);
   report.measurement.method = first.hello.method;
   const std::vector<Row> known = rows_to_resume(options, report);
   report.rows = unfinished_rows(ready.plan, known);

@@ -23,7 +23,11 @@ constexpr const char *axes_group = "Axes of a sweep",
 
 // An axis given as a flag replaces that axis in every sweep of the config.
 Option axis_option(RunWords& words, const SweepAxis& axis) {
-  return {std::string(axis.name), std::string(axis.value), axes_group, std::string(axis.help), true,
+  return {std::string(axis.name),
+          std::string(axis.value),
+          axes_group,
+          std::string(axis.help),
+          true,
           [&words, &axis](const Values& values) {
             for (Sweep& sweep : words.request.sweeps) {
               axis.clear(sweep);
@@ -33,7 +37,11 @@ Option axis_option(RunWords& words, const SweepAxis& axis) {
 }
 
 Option mask_flag(RunWords& words, const char* name, Mask mask) {
-  return {name, "", axes_group, fmt::format("the same as --mask {}", flashbench::name(mask)), false,
+  return {name,
+          "",
+          axes_group,
+          fmt::format("the same as --mask {}", flashbench::name(mask)),
+          false,
           [&words, mask](const Values&) {
             for (Sweep& sweep : words.request.sweeps) sweep.mask = {mask};
           }};
@@ -41,13 +49,17 @@ Option mask_flag(RunWords& words, const char* name, Mask mask) {
 
 Option setting_option(RunWords& words, const Setting& setting) {
   const bool flag = setting.type == ValueType::flag;
-  const char* group = setting.name == "seed"                                   ? inputs_group
-                      : setting.name == "timeout" || setting.name == "strict" ||
-                              setting.name == "threshold"
-                          ? running_group
-                          : measuring_group;
-  return {std::string(setting.name), std::string(setting.value), group, std::string(setting.help),
-          flag, [&words, &setting, flag](const Values& values) {
+  const char* group =
+      setting.name == "seed" ? inputs_group
+      : setting.name == "timeout" || setting.name == "strict" || setting.name == "threshold"
+          ? running_group
+          : measuring_group;
+  return {std::string(setting.name),
+          std::string(setting.value),
+          group,
+          std::string(setting.help),
+          flag,
+          [&words, &setting, flag](const Values& values) {
             Options& options = words.request.options;
             // A flag of the rounds' stop rule overrides a config's exact count.
             if (setting.name == "samples" || setting.name == "time-budget" ||
@@ -66,9 +78,13 @@ Option text_option(const char* name, const char* value, const char* group, const
 }
 
 Option not_built(const char* name, const char* value, const char* what) {
-  return {name, value, "", "", true, [what](const Values&) {
-            throw UsageError(fmt::format("{} not in this version", what));
-          }};
+  return {name,
+          value,
+          "",
+          "",
+          true,
+          [what](const Values&) {
+            throw UsageError(fmt::format("{} not in this version", what)); }};
 }
 
 void add_running(std::vector<Option>& table, RunWords& words) {
@@ -85,10 +101,11 @@ void add_running(std::vector<Option>& table, RunWords& words) {
   table.push_back(flag_option("dry-run", running_group,
                               "show the cases, their FLOPs, bytes, memory and time; needs no GPU",
                               o.dry_run));
-  table.push_back(text_option("resume", "FILE", running_group,
-                              "take finished rows from an earlier report of this device and build;\n"
-                              "without --json the result goes back to FILE",
-                              o.resume_file));
+  table.push_back(
+      text_option("resume", "FILE", running_group,
+                  "take finished rows from an earlier report of this device and build;\n"
+                  "without --json the result goes back to FILE",
+                  o.resume_file));
   table.push_back(not_built("against", "PREFIX", "measuring another build beside this one is"));
   table.push_back(not_built("plugin", "FILE", "plugins are"));
   table.push_back(not_built("counters", "", "hardware counters are"));
@@ -124,14 +141,16 @@ void refuse_contradictions(const RunWords& words) {
 std::vector<Option> run_options(RunWords& words) {
   Options& o = words.request.options;
   std::vector<Option> table;
-  table.push_back({"config", "FILE|NAME", running_group,
-                   "sweeps and settings from a file, or an installed config by name; flags override\n"
-                   "it [there are: " + listed(installed_configs()) + "]",
-                   false, [&words](const Values& values) {
-                     UserRequest read = read_config(values[0]);
-                     words.request.sweeps = std::move(read.sweeps);
-                     words.request.options = std::move(read.options);
-                   }});
+  table.push_back(
+      {"config", "FILE|NAME", axes_group,
+       "sweeps and settings from a file, or an installed config by name; flags override\n"
+       "it [there are: " +
+           listed(installed_configs()) + "]",
+       false, [&words](const Values& values) {
+         UserRequest read = read_config(values[0]);
+         words.request.sweeps = std::move(read.sweeps);
+         words.request.options = std::move(read.options);
+       }});
   for (const SweepAxis& axis : sweep_axes()) {
     table.push_back(axis_option(words, axis));
     if (axis.name != "mask") continue;

@@ -20,7 +20,8 @@ std::string journal_of(const std::string& report) {
 bool is_plain_file(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  return path != "-" && (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
+  return path != "-" &&
+         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
 }  // namespace

@@ -117,8 +117,8 @@ class Reader {
                                        did_you_mean(name, config_keys().measurement)));
     const bool flag = setting->type == ValueType::flag;
     if (flag ? !value.is_boolean() : !(value.is_number() || value.is_string()))
-      return mistake(path, fmt::format("expected {}, found {}", expected(setting->type),
-                                       value.dump()));
+      return mistake(path,
+                     fmt::format("expected {}, found {}", expected(setting->type), value.dump()));
     noting(path, [&] {
       setting->set(request.options, value.is_string() ? value.get<std::string>() : value.dump());
     });
@@ -140,8 +140,7 @@ class Reader {
     request.sweeps.push_back(std::move(sweep));
   }
 
-  void read_axis(const std::string& path, const std::string& key, const Json& value,
-                 Sweep& sweep) {
+  void read_axis(const std::string& path, const std::string& key, const Json& value, Sweep& sweep) {
     if (key == "causal") return read_causal(path, value, sweep);
     if (key == "threshold") return read_threshold(path, value, sweep);
     const SweepAxis* axis = find_axis(key);
@@ -159,8 +158,7 @@ class Reader {
     if (!number && !value.is_string())
       return mistake(path, fmt::format("expected {} or a list of them, found {}",
                                        expected(axis.type), value.dump()));
-    noting(path,
-           [&] { axis.add(sweep, number ? value.dump() : value.get<std::string>()); });
+    noting(path, [&] { axis.add(sweep, number ? value.dump() : value.get<std::string>()); });
   }
 
   void read_causal(const std::string& path, const Json& value, Sweep& sweep) {
@@ -204,8 +202,8 @@ UserRequest parse_config(const std::string& text, const std::string& file) {
   const auto& mistakes = reader.mistakes;
   if (mistakes.size() == 1) throw UsageError(fmt::format("{}: {}", file, mistakes[0]));
   if (!mistakes.empty())
-    throw UsageError(
-        fmt::format("{} has {} mistakes\n  {}", file, mistakes.size(), fmt::join(mistakes, "\n  ")));
+    throw UsageError(fmt::format("{} has {} mistakes\n  {}", file, mistakes.size(),
+                                 fmt::join(mistakes, "\n  ")));
   return std::move(reader.request);
 }
 

@@ -22,9 +22,10 @@ Shape shape_of(const std::string& dir, const char* tensor) {
     throw UsageError(fmt::format("--load: {}", error.what()));
   }
   if (shape.size() != 4)
-    throw UsageError(fmt::format("--load: {} has {} dimensions; expected 4: (batch, seq, heads, "
-                                 "head_dim)",
-                                 path, shape.size()));
+    throw UsageError(
+        fmt::format("--load: {} has {} dimensions; expected 4: (batch, seq, heads, "
+                    "head_dim)",
+                    path, shape.size()));
   return shape;
 }
 

@@ -51,7 +51,8 @@ std::vector<Dimension> dimensions(const Sweep& sweep, const Roster& roster) {
       dimension(sweep.mask, {Mask::full}, [](Draft& d, Mask v) { d.what.problem.mask = v; }),
       dimension(sweep.heads, {automatic}, [](Draft& d, Integer v) { d.heads = v; }),
       dimension(sweep.kv_heads, {automatic}, [](Draft& d, Integer v) { d.kv_heads = v; }),
-      dimension(sweep.layout, {Layout::bshd}, [](Draft& d, Layout v) { d.what.problem.layout = v; }),
+      dimension(sweep.layout, {Layout::bshd},
+                [](Draft& d, Layout v) { d.what.problem.layout = v; }),
       dimension(sweep.init, {Init::normal}, [](Draft& d, Init v) { d.what.problem.init = v; }),
       dimension(sweep.scale, {std::nan("")},
                 [](Draft& d, double v) {
@@ -97,8 +98,7 @@ Case resolve(const Draft& draft, bool deterministic) {
   if (p.heads == automatic) p.heads = gpu ? at_least_one(hidden / p.head_dim) : 1;
   p.kv_heads = draft.kv_heads == automatic ? p.heads : draft.kv_heads;
   p.batch = draft.batch;
-  if (p.batch == automatic)
-    p.batch = gpu && p.seq_q > 0 ? at_least_one(tokens / p.seq_q) : 1;
+  if (p.batch == automatic) p.batch = gpu && p.seq_q > 0 ? at_least_one(tokens / p.seq_q) : 1;
   p.scale = draft.scale.value_or(1 / std::sqrt(static_cast<double>(p.head_dim)));
   p.deterministic = deterministic;
   check(p);

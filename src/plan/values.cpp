@@ -36,9 +36,16 @@ std::vector<std::int64_t> parse_range(std::string_view text, std::int64_t least)
         "\"{}\" is not a range: write first:last:*factor or first:last:+step, as in 512:16k:*2",
         text));
   const bool multiply = step[0] == '*';
-  const std::int64_t first = parse_integer(text.substr(0, one), least);
-  const std::int64_t last = parse_integer(text.substr(one + 1, two - one - 1), least);
-  const std::int64_t by = parse_integer(step.substr(1), multiply ? 2 : 1);
+  const auto part = [&](std::string_view digits, std::int64_t at_least) {
+    try {
+      return parse_integer(digits, at_least);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("\"{}\": {}", text, error.what()));
+    }
+  };
+  const std::int64_t first = part(text.substr(0, one), least);
+  const std::int64_t last = part(text.substr(one + 1, two - one - 1), least);
+  const std::int64_t by = part(step.substr(1), multiply ? 2 : 1);
   if (first > last) throw UsageError(fmt::format("\"{}\" ends before it begins", text));
   if (multiply && first == 0) throw UsageError(fmt::format("\"{}\" never leaves 0", text));
   std::vector<std::int64_t> values;
@@ -111,8 +118,7 @@ std::vector<std::string> split_list(std::string_view text) {
   for (std::size_t begin = 0;;) {
     const std::size_t comma = text.find(',', begin);
     parts.emplace_back(text.substr(begin, comma == text.npos ? text.npos : comma - begin));
-    if (parts.back().empty())
-      throw UsageError(fmt::format("\"{}\" has an empty value", text));
+    if (parts.back().empty()) throw UsageError(fmt::format("\"{}\" has an empty value", text));
     if (comma == text.npos) return parts;
     begin = comma + 1;
   }

@@ -15,7 +15,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include "judge/reference.hpp"
+#include "judge/reference_cuda.hpp"
 #include "kernels/cuda/memory.hpp"
 #include "kernels/index.hpp"
 

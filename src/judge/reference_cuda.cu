@@ -1,6 +1,6 @@
 // One block a query row. The row is walked twice: once for the largest score and the sum of its
 // exponentials, once to add up P V over chunks of keys whose weights lie in shared memory.
-#include "judge/reference.hpp"
+#include "judge/reference_cuda.hpp"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,0 +1,75 @@
+// What this processor reaches at its best: the library's large product and a copy that no cache
+// holds, both on all cores.
+#include <cblas.h>
+
+#include <cstring>
+#include <vector>
+
+#include "kernels/ceilings/ceilings.hpp"
+#include "kernels/cpu/adapter.hpp"
+#include "kernels/cpu/pool.hpp"
+#include "kernels/cpu/tile.hpp"
+
+namespace flashbench::kernels {
+namespace {
+
+class Sgemm {
+ public:
+  explicit Sgemm(int threads)
+      : threads_(threads), a_(kSize * kSize, 0.5f), b_(kSize * kSize, 0.25f), c_(kSize * kSize) {}
+  static double work() { return 2.0 * kSize * kSize * kSize; }  // FLOPs
+  void run() {
+    const cpu::BlasThreads all(threads_);
+    const auto n = static_cast<blasint>(kSize);
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0f, a_.data(), n, b_.data(),
+                n, 0.0f, c_.data(), n);
+  }
+
+ private:
+  static constexpr size_t kSize = 2048;
+  int threads_;
+  std::vector<float> a_, b_, c_;
+};
+
+class Copy {
+ public:
+  explicit Copy(int threads) : pool_(threads), from_(kBytes, 'a'), to_(kBytes, 'b') {}
+  static double work() { return 2.0 * kBytes; }  // bytes, read + written
+  void run() {
+    pool_.run(kBytes / kChunk, [this](int64_t chunk, int) {
+      const size_t first = static_cast<size_t>(chunk) * kChunk;
+      std::memcpy(to_.data() + first, from_.data() + first, kChunk);
+    });
+  }
+
+ private:
+  static constexpr size_t kBytes = size_t{256} << 20;
+  static constexpr size_t kChunk = size_t{4} << 20;
+  cpu::Pool pool_;
+  std::vector<char> from_, to_;
+};
+
+template <class Kind>
+constexpr Ceiling ceiling(const char* name) {
+  return {
+      name,
+      [](const FlashbenchDevice* device, void** state, double* work, FlashbenchMessage* message) {
+        return cpu::guarded(message, [&] {
+          *state = new Kind(cpu::thread_count(*device));
+          *work = Kind::work();
+        });
+      },
+      [](void* state, void*, FlashbenchMessage* message) {
+        return cpu::guarded(message, [&] { static_cast<Kind*>(state)->run(); });
+      },
+      [](void* state) { delete static_cast<Kind*>(state); }};
+}
+
+}  // namespace
+
+std::span<const Ceiling> ceilings() {
+  static constexpr Ceiling kCeilings[] = {ceiling<Sgemm>("sgemm"), ceiling<Copy>("copy")};
+  return kCeilings;
+}
+
+}  // namespace flashbench::kernels

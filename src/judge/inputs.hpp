@@ -1,0 +1,37 @@
+// The inputs of one set as the judge made them for itself, a head at a time.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "worker/answer.hpp"
+#include "worker/inputs.hpp"
+
+namespace flashbench::judge {
+
+class Inputs {
+ public:
+  Inputs(const Problem&, const InputSet&, Pass, const Tell&);
+
+  static std::int64_t footprint(const Problem&, Pass);
+  const Problem& problem() const { return problem_; }
+  const std::string& checksum() const { return checksum_; }
+  // Rows [first, first + count) of one head of q, k, v or d_o: (count, d).
+  std::vector<float> rows(Tensor, std::int64_t batch, std::int64_t head, std::int64_t first,
+                          std::int64_t count) const;
+  // The KV head that a query head reads.
+  std::int64_t kv_head(std::int64_t head) const {
+    return head * problem_.kv_heads / problem_.heads;
+  }
+  // The largest finite |x| of a tensor.
+  double largest(Tensor tensor) const { return largest_[static_cast<std::size_t>(tensor)]; }
+
+ private:
+  Problem problem_;                                // in layout bhsd
+  std::array<std::vector<std::byte>, 4> tensors_;  // q k v do, (b, h, s, d)
+  std::array<double, 4> largest_{};
+  std::string checksum_;
+};
+
+}  // namespace flashbench::judge

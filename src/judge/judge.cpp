@@ -1,0 +1,161 @@
+#include "judge/judge.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "worker/machine.hpp"
+#include "worker/parallel.hpp"
+
+namespace flashbench::judge {
+
+namespace {
+
+constexpr std::size_t longest_run = 8;  // blocks that share one reading of the keys
+
+NpyArray read_tensor(const std::string& dir, const char* tensor,
+                     const std::vector<std::int64_t>& shape) {
+  const std::string path = (std::filesystem::path(dir) / tensor).string() + ".npy";
+  NpyArray array = read_npy(path);
+  if (array.shape != shape)
+    throw Refusal(Status::failed,
+                  fmt::format("{}: its shape is ({}) where the problem has ({})", path,
+                              fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
+  return array;
+}
+
+std::int64_t reference_bytes(const Problem& problem) {
+  return problem.batch * problem.heads * problem.seq_q * (problem.head_dim + 2) * 8;
+}
+
+}  // namespace
+
+reply::Any Judge::answer(const request::Any& request, const Tell& tell) {
+  if (std::holds_alternative<request::Hello>(request)) {
+    reply::Hello hello;
+    hello.tool = "flashbench-judge";
+    hello.source = "built-in";
+    return hello;
+  }
+  if (const auto* body = std::get_if<request::Prepare>(&request)) return prepare(*body, tell);
+  if (const auto* body = std::get_if<request::Judge>(&request)) return judge(*body, tell);
+  if (std::holds_alternative<request::Drop>(request)) return drop();
+  if (std::holds_alternative<request::Bye>(request)) return reply::Bye{};
+  throw Refusal(Status::unsupported, "the judge runs nothing: it prepares and judges");
+}
+
+reply::Drop Judge::drop() {
+  sets_.clear();
+  return {available_memory()};
+}
+
+Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
+  Set set;
+  set.inputs = std::make_unique<Inputs>(problem_, input, pass, tell);
+  set.blocks = blocks_to_compare(problem_, input.seed, flops_limit_);
+  set.runs = runs_of(set.blocks, longest_run);
+  set.known.resize(set.runs.size());
+  return set;
+}
+
+reply::Prepare Judge::prepare(const request::Prepare& request, const Tell& tell) {
+  drop();
+  problem_ = request.problem;
+  const auto count = static_cast<std::int64_t>(request.sets.size());
+  const std::int64_t needed = count * Inputs::footprint(problem_, request.pass) +
+                              2 * bytes_of(problem_, Tensor::o) + reference_->footprint(problem_);
+  const std::optional<std::int64_t> free = available_memory();
+  if (free && needed > *free)
+    throw Refusal(
+        Status::oom,
+        fmt::format("the reference needs {} bytes of memory and {} are free", needed, *free),
+        needed);
+  keep_ = free && needed + count * reference_bytes(problem_) < *free / 4;
+  reply::Prepare reply;
+  for (const InputSet& input : request.sets) {
+    sets_.push_back(make_set(input, request.pass, tell));
+    reply.checksums.push_back(sets_.back().inputs->checksum());
+  }
+  reply.free_bytes = available_memory();
+  return reply;
+}
+
+Judge::Outputs Judge::read(const request::Judge& request) const {
+  Outputs outputs;
+  outputs.o = read_tensor(request.dir, "o", shape_of(problem_, Tensor::o).list());
+  const auto lse = std::filesystem::path(request.dir) / "lse.npy";
+  if (std::filesystem::exists(lse))  // not every library gives one
+    outputs.lse = read_tensor(request.dir, "lse", {problem_.batch, problem_.heads, problem_.seq_q});
+  outputs.coarse = request.impl == "naive";
+  return outputs;
+}
+
+Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::size_t run,
+                                const std::vector<BlockReference>& references) const {
+  const std::int64_t d = problem_.head_dim;
+  Found found;
+  for (std::size_t i = 0; i < set.runs[run].count; ++i) {
+    const Block& block = set.blocks[set.runs[run].first + i];
+    std::vector<float> o(static_cast<std::size_t>(block.rows * d));
+    for (std::int64_t row = 0; row < block.rows; ++row)
+      outputs.o.read(
+          ((block.batch * problem_.seq_q + block.first + row) * problem_.heads + block.head) * d, d,
+          o.data() + row * d);
+    add(found.o, compare_o(block, references[i], o.data(), d, set.inputs->largest(Tensor::v)));
+    if (!outputs.lse) continue;
+    std::vector<float> lse(static_cast<std::size_t>(block.rows));
+    outputs.lse->read((block.batch * problem_.heads + block.head) * problem_.seq_q + block.first,
+                      block.rows, lse.data());
+    add(found.lse, compare_lse(block, references[i], lse.data(), problem_.dtype, outputs.coarse));
+  }
+  return found;
+}
+
+std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const Tell& tell) {
+  std::vector<Found> found(set.runs.size());
+  std::atomic<std::size_t> done{0};
+  const auto speaker = std::this_thread::get_id();
+  const std::int64_t room = available_memory().value_or(INT64_MAX) / 2;
+  const std::int64_t threads = std::max<std::int64_t>(room / reference_->footprint(problem_), 1);
+  const auto body = [&](std::int64_t index) {
+    const auto run = static_cast<std::size_t>(index);
+    const BlockRun& range = set.runs[run];
+    if (set.known[run]) {
+      found[run] = compare_run(set, outputs, run, *set.known[run]);
+    } else {
+      auto made =
+          reference_->forward(*set.inputs, std::span(set.blocks).subspan(range.first, range.count));
+      found[run] = compare_run(set, outputs, run, made);
+      if (keep_) set.known[run] = std::move(made);
+    }
+    const std::size_t finished = ++done;
+    if (std::this_thread::get_id() == speaker)
+      tell(static_cast<double>(finished), static_cast<double>(found.size()), "judging");
+  };
+  parallel_for(static_cast<std::int64_t>(found.size()), body, threads);
+  return found;
+}
+
+reply::Judge Judge::judge(const request::Judge& request, const Tell& tell) {
+  if (request.set < 0 || static_cast<std::size_t>(request.set) >= sets_.size())
+    throw Refusal(Status::failed, fmt::format("input set {} is not prepared", request.set));
+  if (request.pass == Pass::bwd)
+    throw Refusal(Status::unsupported, "gradients cannot be judged yet");
+  const Outputs outputs = read(request);
+  Found sum;
+  for (const Found& part : compare(sets_[static_cast<std::size_t>(request.set)], outputs, tell)) {
+    add(sum.o, part.o);
+    add(sum.lse, part.lse);
+  }
+  const std::int64_t rows = problem_.batch * problem_.heads * problem_.seq_q;
+  reply::Judge reply;
+  reply.tensors.push_back(to_check("o", sum.o, rows));
+  if (outputs.lse) reply.tensors.push_back(to_check("lse", sum.lse, rows));
+  return reply;
+}
+
+}  // namespace flashbench::judge

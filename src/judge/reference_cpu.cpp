@@ -1,0 +1,120 @@
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "judge/comparator.hpp"
+#include "judge/reference.hpp"
+
+namespace flashbench::judge {
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t score_bytes = std::int64_t{64} << 20;  // held at once by a call
+
+// Rows of a block taken at a time, so that long keys do not need unbounded memory.
+std::int64_t slice_rows(const Problem& problem) {
+  const std::int64_t row = std::max<std::int64_t>(problem.seq_k, 1) * 12;
+  return std::clamp<std::int64_t>(score_bytes / row, 4, block_rows);
+}
+
+class CpuReference : public Reference {
+ public:
+  CpuReference() { openblas_set_num_threads(1); }  // the judge's own threads share the blocks
+  std::int64_t footprint(const Problem& problem) const override {
+    const std::int64_t keys = problem.seq_k * problem.head_dim * 24;
+    return keys + 12 * problem.seq_k * slice_rows(problem) + (1 << 20);
+  }
+  std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
+
+ private:
+  static void slice(const Inputs&, const Keys&, const Block&, BlockReference&);
+  static void exact(const Problem&, const Keys&, const std::vector<float>& q, std::int64_t first,
+                    BlockReference&);
+};
+
+// Scores of one row to unnormalised probabilities, in place; appends lse and top. Returns 1 / sum.
+double softmax(double* s, std::int64_t visible, std::int64_t keys, BlockReference& to) {
+  double top = -infinity, sum = 0;
+  for (std::int64_t j = 0; j < visible; ++j) top = std::max(top, s[j]);
+  for (std::int64_t j = 0; j < visible; ++j) sum += s[j] = std::exp(s[j] - top);
+  std::fill(s + visible, s + keys, 0.0);
+  to.top.push_back(top);
+  to.lse.push_back(visible == 0 ? -infinity : top + std::log(sum));
+  return visible == 0 ? 0 : 1 / sum;
+}
+
+void CpuReference::exact(const Problem& problem, const Keys& keys, const std::vector<float>& q,
+                         std::int64_t first, BlockReference& to) {
+  const auto d = static_cast<int>(problem.head_dim);
+  const std::int64_t rows = static_cast<std::int64_t>(q.size()) / d;
+  const std::int64_t count = visible_keys(problem, first + rows - 1);
+  const auto m = static_cast<int>(rows), n = static_cast<int>(count);
+  const std::vector<double> wide(q.begin(), q.end());
+  std::vector<double> s(static_cast<std::size_t>(rows * count)), o(q.size(), 0.0);
+  if (count > 0)
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, d, 1, wide.data(), d,
+                keys.k_double.data(), d, 0, s.data(), n);
+  for (double& x : s) x *= problem.scale;
+  std::vector<double> weights;
+  for (std::int64_t i = 0; i < rows; ++i)
+    weights.push_back(softmax(s.data() + i * count, visible_keys(problem, first + i), count, to));
+  if (count > 0)
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, d, n, 1, s.data(), n,
+                keys.v_double.data(), d, 0, o.data(), d);
+  for (std::size_t i = 0; i < o.size(); ++i) o[i] *= weights[i / static_cast<std::size_t>(d)];
+  to.o.insert(to.o.end(), o.begin(), o.end());
+}
+
+void CpuReference::slice(const Inputs& inputs, const Keys& keys, const Block& block,
+                         BlockReference& to) {
+  const Problem& problem = inputs.problem();
+  const std::size_t before = to.o.size();
+  const auto d = static_cast<std::size_t>(problem.head_dim);
+  const std::vector<float> q =
+      inputs.rows(Tensor::q, block.batch, block.head, block.first, block.rows);
+  exact(problem, keys, q, block.first, to);
+  const std::vector<float> other = comparator(problem, keys, q, block.first);
+  for (std::size_t i = 0; i < other.size(); ++i) {
+    const double error = std::fabs(static_cast<double>(other[i]) - to.o[before + i]);
+    if (std::isfinite(error)) to.comparator_error = std::max(to.comparator_error, error);
+    if (std::isfinite(to.o[before + i]) && !std::isfinite(other[i]))
+      to.excused.push_back(static_cast<std::int64_t>(before + i));
+  }
+  for (const Keys::Wild& wild : keys.wild)
+    for (std::int64_t i = 0; i < block.rows; ++i) {
+      const std::size_t at =
+          before + static_cast<std::size_t>(i) * d + static_cast<std::size_t>(wild.column);
+      if (wild.key < visible_keys(problem, block.first + i)) to.o[at] = nan;
+      to.excused.push_back(static_cast<std::int64_t>(at));
+    }
+}
+
+std::vector<BlockReference> CpuReference::forward(const Inputs& inputs,
+                                                  std::span<const Block> blocks) const {
+  std::vector<BlockReference> references;
+  if (blocks.empty()) return references;
+  const Keys keys(inputs, blocks.front().batch, blocks.front().head);
+  const std::int64_t rows = slice_rows(inputs.problem());
+  for (const Block& block : blocks) {
+    BlockReference reference;
+    for (std::int64_t at = 0; at < block.rows; at += rows)
+      slice(inputs, keys,
+            {block.batch, block.head, block.first + at, std::min(rows, block.rows - at)},
+            reference);
+    std::sort(reference.excused.begin(), reference.excused.end());
+    references.push_back(std::move(reference));
+  }
+  return references;
+}
+
+}  // namespace
+
+std::unique_ptr<Reference> cpu_reference() {
+  return std::make_unique<CpuReference>();
+}
+
+}  // namespace flashbench::judge

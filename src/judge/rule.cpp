@@ -1,0 +1,132 @@
+#include "judge/rule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace flashbench::judge {
+
+namespace {
+
+std::string place(const char* tensor, const std::array<std::int64_t, 4>& at) {
+  const std::string row = fmt::format("{} at b={}, s={}, h={}", tensor, at[0], at[1], at[2]);
+  return at[3] < 0 ? row : fmt::format("{}, x={}", row, at[3]);
+}
+
+// Keeps the first element that is finite or not where the reference is not so.
+void misplace(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,
+              double got, double wanted) {
+  if (outcome.misplaced) return;
+  outcome.misplaced = true;
+  outcome.worst = at;
+  outcome.reason =
+      fmt::format("{} is {} where the reference is {:.9g}", place(tensor, at), got, wanted);
+}
+
+void measure(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,
+             double error, double bound) {
+  outcome.max_abs = std::max(outcome.max_abs, error);
+  outcome.squares += error * error;
+  ++outcome.elements;
+  const double ratio = error == 0  ? 0
+                       : bound > 0 ? error / bound
+                                   : std::numeric_limits<double>::infinity();
+  if (ratio < outcome.ratio || outcome.misplaced) return;
+  if (ratio == outcome.ratio && outcome.worst[0] >= 0) return;
+  outcome.ratio = ratio;
+  outcome.worst = at;
+  if (ratio > 1)
+    outcome.reason = fmt::format("{} is off by {:.3g}, more than the bound {:.3g}",
+                                 place(tensor, at), error, bound);
+}
+
+// One unit in the last place of the dtype at a magnitude.
+double unit(Dtype dtype, double magnitude) {
+  if (dtype == Dtype::fp32 || !std::isfinite(magnitude) || magnitude == 0) return 0;
+  return std::ldexp(1.0, std::ilogb(magnitude) - (dtype == Dtype::fp16 ? 10 : 7));
+}
+
+void close(Outcome& outcome) {
+  outcome.failed_blocks = outcome.misplaced || outcome.ratio > 1 ? 1 : 0;
+}
+
+}  // namespace
+
+Outcome compare_o(const Block& block, const BlockReference& reference, const float* got,
+                  std::int64_t d, double largest_v) {
+  Outcome outcome;
+  outcome.rows = block.rows;
+  const double bound = 2 * reference.comparator_error + 1e-5 * std::min(1.0, largest_v);
+  for (std::int64_t i = 0; i < block.rows * d; ++i) {
+    const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
+    const double wanted = reference.o[static_cast<std::size_t>(i)], value = got[i];
+    const bool same = std::isfinite(value) == std::isfinite(wanted);
+    if (same && std::isfinite(value)) {
+      measure(outcome, "o", at, std::fabs(value - wanted), bound);
+    } else if (!same) {
+      const bool excused = !std::isfinite(value) && std::binary_search(reference.excused.begin(),
+                                                                       reference.excused.end(), i);
+      if (!excused) misplace(outcome, "o", at, value, wanted);
+    }
+  }
+  close(outcome);
+  return outcome;
+}
+
+Outcome compare_lse(const Block& block, const BlockReference& reference, const float* got,
+                    Dtype dtype, bool coarse) {
+  Outcome outcome;
+  outcome.rows = block.rows;
+  for (std::int64_t i = 0; i < block.rows; ++i) {
+    const std::array<std::int64_t, 4> at{block.batch, block.first + i, block.head, -1};
+    const double wanted = reference.lse[static_cast<std::size_t>(i)], value = got[i];
+    const double top = reference.top[static_cast<std::size_t>(i)];
+    double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
+    if (coarse) bound = std::max({bound, unit(dtype, wanted), unit(dtype, top)});
+    if (std::isfinite(value) && std::isfinite(wanted)) {
+      measure(outcome, "lse", at, std::fabs(value - wanted), bound);
+    } else if (value != wanted && !(std::isnan(value) && std::isnan(wanted))) {
+      misplace(outcome, "lse", at, value, wanted);
+    }
+  }
+  close(outcome);
+  return outcome;
+}
+
+void add(Outcome& sum, const Outcome& part) {
+  const bool worse = sum.worst[0] < 0 || (part.misplaced && !sum.misplaced) ||
+                     (part.misplaced == sum.misplaced && part.ratio > sum.ratio);
+  if (worse && part.worst[0] >= 0) {
+    sum.worst = part.worst;
+    sum.reason = part.reason;
+  }
+  sum.max_abs = std::max(sum.max_abs, part.max_abs);
+  sum.ratio = std::max(sum.ratio, part.ratio);
+  sum.squares += part.squares;
+  sum.elements += part.elements;
+  sum.rows += part.rows;
+  sum.failed_blocks += part.failed_blocks;
+  sum.misplaced = sum.misplaced || part.misplaced;
+}
+
+TensorCheck to_check(const std::string& tensor, const Outcome& outcome, std::int64_t rows_total) {
+  TensorCheck check;
+  check.tensor = tensor;
+  check.rows_checked = outcome.rows;
+  check.rows_total = rows_total;
+  if (outcome.elements > 0) {
+    check.max_abs = outcome.max_abs;
+    check.rmse = std::sqrt(outcome.squares / static_cast<double>(outcome.elements));
+  }
+  if (!outcome.misplaced && std::isfinite(outcome.ratio)) check.ratio = outcome.ratio;
+  if (outcome.worst[0] >= 0) check.worst = outcome.worst;
+  check.verdict = outcome.failed_blocks == 0 ? Verdict::pass : Verdict::fail;
+  if (outcome.failed_blocks > 0)
+    check.reason = fmt::format("{} ({} blocks of {} rows fail)", outcome.reason,
+                               outcome.failed_blocks, block_rows);
+  return check;
+}
+
+}  // namespace flashbench::judge

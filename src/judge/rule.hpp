@@ -1,0 +1,28 @@
+// The pass rule, block by block, and the sum of its outcomes.
+#pragma once
+
+#include <string>
+
+#include "judge/reference.hpp"
+#include "record/row.hpp"
+
+namespace flashbench::judge {
+
+// What was found in one block of one tensor, or in several together.
+struct Outcome {
+  double max_abs = 0, squares = 0, ratio = 0;
+  std::int64_t elements = 0, rows = 0, failed_blocks = 0;
+  std::array<std::int64_t, 4> worst{-1, -1, -1, -1};
+  std::string reason;      // of the worst failure
+  bool misplaced = false;  // NaN or infinity where it must not be, or the reverse
+};
+
+// got: (rows, d) of the block.
+Outcome compare_o(const Block&, const BlockReference&, const float* got, std::int64_t d,
+                  double largest_v);
+// `coarse`: scores were kept in the dtype (naive), which allows one unit of it.
+Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype, bool coarse);
+void add(Outcome& sum, const Outcome& part);
+TensorCheck to_check(const std::string& tensor, const Outcome&, std::int64_t rows_total);
+
+}  // namespace flashbench::judge

@@ -1,0 +1,27 @@
+// NumPy's .npy files, version 1, little endian, C order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace flashbench {
+
+enum class NpyType { f2, f4, f8 };
+
+struct NpyArray {
+  std::vector<std::int64_t> shape;
+  NpyType type = NpyType::f4;
+  std::vector<std::byte> data;
+  std::int64_t elements() const;
+  // The elements from `first` on, as fp32 (f8 is rounded).
+  void read(std::int64_t first, std::int64_t count, float* to) const;
+};
+
+// Both throw std::runtime_error naming the file and the cause.
+NpyArray read_npy(const std::string& path);
+void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, NpyType,
+               const void* data);
+
+}  // namespace flashbench

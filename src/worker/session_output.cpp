@@ -1,0 +1,108 @@
+// The output operation: one run on poisoned outputs, guarded, written to files, and repeated.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "worker/dtype.hpp"
+#include "worker/npy.hpp"
+#include "worker/session.hpp"
+
+namespace flashbench {
+
+namespace {
+
+namespace fs = std::filesystem;
+constexpr int repeats = 3;
+
+std::string file(const std::string& dir, std::string_view tensor) {
+  return (fs::path(dir) / tensor).string() + ".npy";
+}
+
+// bf16 has no type in .npy: it is written as fp32, which holds it exactly.
+void write_tensor(const std::string& dir, const Problem& problem, Tensor tensor,
+                  const TensorSet& set) {
+  const std::vector<std::byte> elements = set.logical(tensor);
+  const Shape shape = shape_of(problem, tensor);
+  const std::string path = file(dir, tensor_files[static_cast<std::size_t>(tensor)]);
+  if (problem.dtype != Dtype::bf16) {
+    const NpyType type = problem.dtype == Dtype::fp16 ? NpyType::f2 : NpyType::f4;
+    return write_npy(path, shape.list(), type, elements.data());
+  }
+  std::vector<float> wide(static_cast<std::size_t>(shape.elements()));
+  widen(Dtype::bf16, elements.data(), wide.data(), shape.elements());
+  write_npy(path, shape.list(), NpyType::f4, wide.data());
+}
+
+// What a reader of the folder cannot see from the shapes.
+void write_case(const request::Output& request, const Problem& problem) {
+  const std::string path = (fs::path(request.dir) / "case.json").string();
+  std::ofstream out(path);
+  out << fmt::format(
+      "{{\"impl\": \"{}\", \"pass\": \"{}\", \"batch\": {}, \"heads\": {}, \"kv_heads\": {}, "
+      "\"seq_q\": {}, \"seq_k\": {}, \"head_dim\": {}, \"dtype\": \"{}\", \"mask\": \"{}\", "
+      "\"scale\": {:.17g}, \"set\": {}}}\n",
+      request.impl, name(request.pass), problem.batch, problem.heads, problem.kv_heads,
+      problem.seq_q, problem.seq_k, problem.head_dim, name(problem.dtype), name(problem.mask),
+      problem.scale, request.set);
+  if (!out.flush()) throw Refusal(Status::failed, fmt::format("{} cannot be written", path));
+}
+
+}  // namespace
+
+void Session::write_outputs(const request::Output& request, const TensorSet& set,
+                            std::uint32_t saves) {
+  fs::create_directories(request.dir);
+  if (request.inputs) {
+    for (const Tensor tensor : inputs_of(request.pass))
+      write_tensor(request.dir, problem_, tensor, set);
+    write_case(request, problem_);
+  }
+  write_tensor(request.dir, problem_, Tensor::o, set);
+  if (const std::vector<float> lse = set.lse(saves); saves != 0)
+    write_npy(file(request.dir, "lse"), {problem_.batch, problem_.heads, problem_.seq_q},
+              NpyType::f4, lse.data());
+  if (request.pass != Pass::fwd)
+    for (const Tensor tensor : {Tensor::dq, Tensor::dk, Tensor::dv})
+      write_tensor(request.dir, problem_, tensor, set);
+}
+
+reply::Output Session::output(const request::Output& request, const Tell& tell) {
+  TensorSet& tensors = set(request.set);
+  const std::optional<std::int64_t> before = backend_.free_bytes();
+  instance(request.impl, request.pass);
+  std::uint32_t saves = 0;
+  if (request.pass == Pass::bwd)
+    saves = run_forward(request.stats_from.empty() ? request.impl : request.stats_from,
+                        request.pass, tensors);
+  LiveInstance& live = instance(request.impl, request.pass);
+  if (request.pass != Pass::bwd) saves = live.saves();
+  reply::Output reply;
+  reply.repeats_equal = true;
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    tensors.poison(request.pass);
+    if (request.pass != Pass::bwd) live.forward(tensors);
+    if (request.pass != Pass::fwd) live.backward(tensors, saves);
+    live.collect(request.pass, tensors);
+    backend_.synchronize();
+    const std::string hash = tensors.hash(request.pass, saves);
+    if (repeat > 0) {
+      reply.repeats_equal = *reply.repeats_equal && hash == reply.hash;
+    } else {
+      reply.hash = hash;
+      reply.counts = live.counts();
+      const std::optional<std::int64_t> after = backend_.free_bytes();
+      if (backend_.device().backend == FLASHBENCH_CUDA && before && after)
+        reply.device_bytes = *before - *after;
+      if (!request.dir.empty()) write_outputs(request, tensors, saves);
+    }
+    tell(repeat + 1, repeats, fmt::format("running {}", request.impl));
+  }
+  reply.guard_reason = tensors.broken(true);
+  if (reply.guard_reason.empty()) reply.guard_reason = live.broken();
+  reply.guards_intact = reply.guard_reason.empty();
+  reply.launches = live.launches();
+  return reply;
+}
+
+}  // namespace flashbench

@@ -1,0 +1,137 @@
+// What the flags of `flashbench run` say, and what is refused.
+#include "cli/run_words.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/commands.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace flashbench {
+namespace {
+
+using test::TemporaryFolder;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string refusal(const Arguments& arguments) {
+  try {
+    read_run_words(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "nothing was refused";
+}
+
+TEST(RunWords, AxesTakeListsAndRanges) {
+  const RunWords words = read_run_words({"--seq", "0,512:2k:*2", "--seq", "7", "--impl=v1,v2",
+                                         "--scale", "-0.125", "--causal", "--batch", "auto,2"});
+  const Sweep& sweep = words.request.sweeps.at(0);
+  EXPECT_THAT(sweep.seq, ElementsAre(0, 512, 1024, 2048, 7));
+  EXPECT_THAT(sweep.impl, ElementsAre("v1", "v2"));
+  EXPECT_THAT(sweep.scale, ElementsAre(-0.125));
+  EXPECT_THAT(sweep.mask, ElementsAre(Mask::causal));
+  EXPECT_THAT(sweep.batch, ElementsAre(automatic, 2));
+}
+
+TEST(RunWords, MeasuringOptionsArePlainOrPercent) {
+  const RunWords words =
+      read_run_words({"--precision", "0.5%", "--time-budget", "0.25", "--samples", "20",
+                      "--timeout", "5", "--no-check", "--strict"});
+  const Options& o = words.request.options;
+  EXPECT_DOUBLE_EQ(o.precision, 0.005);
+  EXPECT_DOUBLE_EQ(o.time_budget_s, 0.25);
+  EXPECT_EQ(o.min_samples, 20);
+  EXPECT_EQ(o.check, Check::none);
+  EXPECT_TRUE(o.strict);
+}
+
+TEST(RunWords, MistypedFlagsNameTheNearest) {
+  EXPECT_THAT(refusal({"--sqe", "1024"}),
+              testing::AllOf(HasSubstr("--sqe"), HasSubstr("\"--seq\"")));
+  EXPECT_THAT(refusal({"--headdim=64"}), HasSubstr("\"--head-dim\""));
+  EXPECT_THAT(refusal({"--dtype", "fp61"}),
+              testing::AllOf(HasSubstr("--dtype"), HasSubstr("\"fp16\"")));
+  EXPECT_THAT(refusal({"--device", "cuba"}), HasSubstr("\"cuda\""));
+  EXPECT_THAT(refusal({"v2"}), HasSubstr("\"v2\""));
+}
+
+class HalfNumbers : public testing::TestWithParam<const char*> {};
+TEST_P(HalfNumbers, NameFlagAndValue) {
+  EXPECT_THAT(refusal({"--batch", GetParam()}),
+              testing::AllOf(testing::StartsWith("--batch"), HasSubstr(GetParam())));
+}
+INSTANTIATE_TEST_SUITE_P(RunWords, HalfNumbers,
+                         testing::Values("3x2", "1e3", "0x20", "3.5", "-1", "0",
+                                         "99999999999999999999", ""));
+
+TEST(RunWords, MissingValuesNameTheFlag) {
+  EXPECT_THAT(refusal({"--batch"}), HasSubstr("--batch"));
+  EXPECT_THAT(refusal({"--batch="}), HasSubstr("--batch"));
+  EXPECT_THAT(refusal({"--batch", "--seq", "64"}), HasSubstr("--batch"));
+  EXPECT_THAT(refusal({"--seq", "64", "--json"}), HasSubstr("--json"));
+}
+
+TEST(RunWords, ScalarsStandOnce) {
+  EXPECT_THAT(refusal({"--iters", "1", "--iters", "2"}), HasSubstr("--iters"));
+  EXPECT_THAT(refusal({"--json", "-", "--json", "-"}), HasSubstr("--json"));
+}
+
+TEST(RunWords, ContradictionsAreRefused) {
+  EXPECT_THAT(refusal({"--no-check", "--check-only"}), HasSubstr("contradict"));
+  EXPECT_THAT(refusal({"--iters", "3", "--time-budget", "1"}), HasSubstr("contradict"));
+  EXPECT_THAT(refusal({"--causal", "--mask", "full"}), HasSubstr("contradict"));
+  EXPECT_THAT(refusal({"--json", "-", "--csv", "-"}), HasSubstr("stdout"));
+  EXPECT_THAT(refusal({"--threshold", "5%"}), HasSubstr("--baseline"));
+}
+
+TEST(RunWords, WhatIsNotBuiltIsRefused) {
+  for (const char* flag : {"--counters", "--profile", "--explain"})
+    EXPECT_THAT(refusal({flag}), testing::AllOf(HasSubstr(flag), HasSubstr("not in this version")));
+  for (const char* flag : {"--against", "--plugin"})
+    EXPECT_THAT(refusal({flag, "x"}), HasSubstr("not in this version"));
+}
+
+TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("c.json", R"({"device": "cpu",
+    "measurement": {"iters": 5, "seed": 7},
+    "sweeps": [{"impl": ["v1"], "seq": [64]}, {"impl": ["v2"], "seq": [128], "causal": true}]})");
+  const RunWords words =
+      read_run_words({"--seq", "32", "--time-budget", "2", "--no-causal", "--config", config});
+  ASSERT_EQ(words.request.sweeps.size(), 2u);
+  for (const Sweep& sweep : words.request.sweeps) {
+    EXPECT_THAT(sweep.seq, ElementsAre(32));
+    EXPECT_THAT(sweep.mask, ElementsAre(Mask::full));
+  }
+  EXPECT_EQ(words.request.options.iters, std::nullopt);
+  EXPECT_EQ(words.request.options.seed, 7u);
+  EXPECT_EQ(words.request.options.device, "cpu");
+}
+
+TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
+  EXPECT_THAT(refusal({"--json", "/proc/no/such/r.json"}), HasSubstr("/proc/no/such/r.json"));
+  EXPECT_THAT(refusal({"--pivot", "sek"}), HasSubstr("\"seq\""));
+}
+
+TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
+  const std::string help = help_of(run_help());
+  for (const char* option : {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json",
+                             "--dry-run", "--resume", "--baseline"})
+    EXPECT_THAT(help, HasSubstr(option));
+  for (const char* later : {"--counters", "--plugin", "--explain", "doctor", "selftest", "claims"})
+    EXPECT_THAT(help, testing::Not(HasSubstr(later)));
+}
+
+TEST(Dispatch, RefusesCommandsThatAreNotThere) {
+  EXPECT_EQ(run_command_line({"comapre"}), 2);
+  EXPECT_EQ(run_command_line({"doctor"}), 2);
+  EXPECT_EQ(run_command_line({"compare", "one.json"}), 2);
+  EXPECT_EQ(run_command_line({"--version"}), 0);
+  EXPECT_EQ(run_command_line({"list", "--help"}), 0);
+}
+
+}  // namespace
+}  // namespace flashbench
