@@ -31,7 +31,7 @@ struct ForwardArguments {
   int batch_heads;               // B * Hq
   int shift;                     // row r sees the keys below r + 1 + shift
   int q_tiles;                   // of one head
-  int heads_together;            // heads whose K and V share the L2 cache
+  int turns;                     // into which the grid divides the heads, where a block is a Q tile
   float scale;                   // of S = sign * Q K^T; always positive
   float scale_log2;              // scale * log2(e)
   float sign;                    // 1, or -1 or 0 where the problem's scale is

@@ -48,7 +48,6 @@ struct Visible<tile, Causal::visit_all> : Limits<tile> {
   using Limits<tile>::Limits;
   FLASHBENCH_INLINE int kv_end(int) const { return this->tiles_to(this->seq_k); }
   FLASHBENCH_INLINE int q_begin(int) const { return 0; }
-  FLASHBENCH_INLINE bool passed_over(int, int, int) const { return false; }
 };
 
 template <Tile tile>
@@ -62,10 +61,6 @@ struct Visible<tile, Causal::skip> : Limits<tile> {
   FLASHBENCH_INLINE int q_begin(int j) const {
     return j == 0 ? 0 : max(0, j * tile.bc - this->shift) / tile.br;
   }
-  // Whether none of the rows [first_row, first_row + rows) sees a key of K/V tile j.
-  FLASHBENCH_INLINE bool passed_over(int j, int first_row, int rows) const {
-    return this->limit(first_row + rows - 1) <= j * tile.bc;
-  }
 };
 
 template <Tile tile, Grid grid>
@@ -78,18 +73,20 @@ struct QTiles<tile, Grid::heads> {
       : batch_head(blockIdx.x), begin(0), end(a.q_tiles) {}
 };
 
-// The tiles with the most visible keys start first, so that the short ones fill the end of the
-// grid; only so many heads take turns that their K and V fit into the L2 cache.
+// Some heads take turns; of those, the tiles with the most visible keys start first, so that the
+// short ones fill up the end of the grid.
 template <Tile tile>
 struct QTiles<tile, Grid::q_tiles> {
   int batch_head, begin, end;
   FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) {
-    const unsigned together = a.heads_together, tiles = a.q_tiles;
-    const unsigned first = blockIdx.x / (together * tiles) * together;
-    const unsigned turn = blockIdx.x - first * tiles;
-    const unsigned heads = min(together, a.batch_heads - first);
-    batch_head = first + turn % heads;
-    begin = tiles - 1 - turn / heads;
+    const unsigned tiles = a.q_tiles, turns = a.turns, few = a.batch_heads / turns;
+    const unsigned longer = a.batch_heads % turns, split = longer * (few + 1) * tiles;
+    const bool early = blockIdx.x < split;  // the first `longer` turns have a head more
+    const unsigned heads = early ? few + 1 : few;
+    const unsigned block = early ? blockIdx.x : blockIdx.x - split;
+    const unsigned turn = block / (heads * tiles), rest = block % (heads * tiles);
+    batch_head = (early ? 0 : longer * (few + 1)) + turn * heads + rest % heads;
+    begin = tiles - 1 - rest / heads;
     end = begin + 1;
   }
 };

@@ -75,13 +75,16 @@ FlashbenchTraffic traffic_of(const Rung& rung, const Tile& tile, const Flashbenc
   return t;
 }
 
-// Heads whose K and V take turns in a third of the L2 cache.
-int heads_together(const FlashbenchProblem& p, const FlashbenchDevice& device) {
-  const double bytes = 4.0 * static_cast<double>(std::max<std::int64_t>(p.seq_k, 1) * p.head_dim);
-  const double fit = static_cast<double>(device.l2_bytes) / 3 / bytes;
-  const double group = static_cast<double>(p.query_heads / p.kv_heads);
+// Heads are dealt with in turns of equal size, few enough at a time to find their K and V in the L2
+// cache, but enough to fill the multiprocessors twice: long tiles are then followed by short ones.
+int turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevice& device) {
+  const std::int64_t heads = std::max<std::int64_t>(batch_heads_of(p), 1);
+  const std::int64_t head_bytes = 4 * std::max<std::int64_t>(p.seq_k, 1) * p.head_dim;
+  const std::int64_t cached = device.l2_bytes / 3 / head_bytes * (p.query_heads / p.kv_heads);
+  const std::int64_t resident = std::int64_t{tile.blocks} * device.multiprocessors;
+  const std::int64_t filling = ceil_div(2 * resident * tile.br, std::max<std::int64_t>(p.seq_q, 1));
   return static_cast<int>(
-      std::clamp(std::floor(fit) * group, 1.0, static_cast<double>(batch_heads_of(p))));
+      std::max<std::int64_t>(1, heads / std::max({cached, filling, std::int64_t{1}})));
 }
 
 ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
@@ -100,7 +103,7 @@ ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
   a.batch_heads = static_cast<int>(batch_heads_of(p));
   a.shift = static_cast<int>(shift_of(p));
   a.q_tiles = static_cast<int>(ceil_div(p.seq_q, tile.br));
-  a.heads_together = heads_together(p, device);
+  a.turns = turns_of(tile, p, device);
   a.sign = p.scale > 0 ? 1.0f : p.scale < 0 ? -1.0f : 0.0f;
   a.scale = p.scale == 0 ? 1.0f : static_cast<float>(std::abs(p.scale));
   a.scale_log2 = static_cast<float>((p.scale == 0 ? 1.0 : std::abs(p.scale)) * 1.4426950408889634);

@@ -70,7 +70,6 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
       wait_copies<tile.stages - 2>();
       __syncthreads();
       fetch(n + tile.stages - 1);
-      if (visible.passed_over(j, first + warps.first_row, warps.row_blocks * 16)) continue;
       typename Warps::Scores s;  // (Br, Bc)
       typename Warps::Operands kv;
       warps.take(kv, shared_address(shared.k[n % tile.stages]),

@@ -1,5 +1,5 @@
-// v2's own tiles. A warp has 32 rows or more, so that a fragment of K or V, once read, serves two
-// products or more; two blocks an SM, so that one computes while the other waits.
+// v2's own tiles. A warp has 32 rows, so that a fragment of K or V, once read, serves two products;
+// two blocks an SM, so that one computes while the other waits.
 #pragma once
 
 #include "kernels/blocks/tile.hpp"
@@ -11,12 +11,8 @@ template <class Element_, int head_dim>
 struct FlashV2 {
   using Element = Element_;
   static constexpr Rung rung = v2;
-  static constexpr Tile tile{.d = head_dim,
-                             .br = head_dim == 64 ? 192 : 128,
-                             .bc = 64,
-                             .warps = 4,
-                             .stages = 2,
-                             .blocks = 2};
+  static constexpr Tile tile{
+      .d = head_dim, .br = 128, .bc = 64, .warps = 4, .stages = 2, .blocks = 2};
 };
 
 }  // namespace flashbench::kernels

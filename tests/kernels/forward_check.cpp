@@ -1,9 +1,10 @@
 // Every CUDA implementation against the high-precision reference: odd shapes, masks, grouped heads,
 // strides, and inputs that have broken attention kernels before. Exit 77 without a GPU.
-//   forward_check [--small]   --small: few cases, for compute-sanitizer
+//   forward_check [--small | SEED]   --small: few cases, for compute-sanitizer
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -65,8 +66,9 @@ std::string name_of(const FlashbenchProblem& p) {
          (p.mask == FLASHBENCH_CAUSAL ? " causal" : "");
 }
 
+std::uint32_t seed = 1;
+
 void random_case(Suite& suite, const FlashbenchProblem& p, Padding padding, float deviation = 1) {
-  static std::uint32_t seed = 1;
   Case c(p, padding);
   c.inputs(normal(seed, deviation), normal(seed + 1, deviation), normal(seed + 2, deviation));
   seed += 3;
@@ -288,6 +290,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   try {
+    if (argc > 1) flashbench::tests::seed += 100003u * static_cast<unsigned>(std::atoi(argv[1]));
     return flashbench::tests::main_of(argc > 1 && std::strcmp(argv[1], "--small") == 0);
   } catch (const std::exception& error) {
     std::printf("FAIL %s\n", error.what());
