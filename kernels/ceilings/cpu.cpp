@@ -26,7 +26,7 @@ class Sgemm {
   }
 
  private:
-  static constexpr size_t kSize = 2048;
+  static constexpr size_t kSize = 1024;
   int threads_;
   std::vector<float> a_, b_, c_;
 };
@@ -43,7 +43,7 @@ class Copy {
   }
 
  private:
-  static constexpr size_t kBytes = size_t{256} << 20;
+  static constexpr size_t kBytes = size_t{128} << 20;
   static constexpr size_t kChunk = size_t{4} << 20;
   cpu::Pool pool_;
   std::vector<char> from_, to_;
