@@ -162,6 +162,14 @@ class Naive {
   std::vector<Count> counts_;
 };
 
+// Scores of one head that some query sees.
+double seen_pairs(const FlashbenchProblem& problem) {
+  const Visible visible(problem);
+  double seen = 0;
+  for (int64_t r = 0; r < problem.seq_q; ++r) seen += static_cast<double>(visible.limit(r));
+  return seen;
+}
+
 FlashbenchCost Naive::cost(const FlashbenchProblem& problem, int) {
   FlashbenchCost cost{};
   cost.kernel_count = 3;
@@ -173,39 +181,30 @@ FlashbenchCost Naive::cost(const FlashbenchProblem& problem, int) {
 
   const auto [queries, keys, d] = sizes(problem);
   const int64_t heads = problem.batch * problem.query_heads;
-  const double q_bytes = bytes(heads * queries, d, element_bytes(problem.dtype));
-  const double kv_bytes =
-      bytes(problem.batch * problem.kv_heads * keys, d, element_bytes(problem.dtype));
+  const int64_t element = element_bytes(problem.dtype);
+  const double q_bytes = bytes(heads * queries, d, element);
+  const double kv_bytes = bytes(problem.batch * problem.kv_heads * keys, d, element);
   const double pairs = bytes(heads * queries, keys, 1);
-  const Visible visible(problem);
-  double seen = 0;
-  for (int64_t r = 0; r < queries; ++r) seen += static_cast<double>(visible.limit(r));
-  seen *= static_cast<double>(heads);
+  const double seen = static_cast<double>(heads) * seen_pairs(problem);
+  FlashbenchKernelCost &scores = cost.kernels[0], &softmax = cost.kernels[1],
+                       &output = cost.kernels[2];
 
-  FlashbenchKernelCost& scores = cost.kernels[0];
-  scores = {.kernel = "naive scores",
-            .pipe = FLASHBENCH_PIPE_SGEMM,
-            .flops = 2 * pairs * d,
-            .exponentials = 0,
-            .traffic = {}};
+  scores.kernel = "naive scores";
+  scores.pipe = FLASHBENCH_PIPE_SGEMM;
+  scores.flops = 2 * pairs * static_cast<double>(d);
   scores.traffic.read[FLASHBENCH_Q] = q_bytes;
   scores.traffic.read[FLASHBENCH_K] = kv_bytes;
   scores.traffic.written[FLASHBENCH_SCORES] = 4 * pairs;
-  FlashbenchKernelCost& softmax = cost.kernels[1];
-  softmax = {.kernel = "naive softmax",
-             .pipe = FLASHBENCH_PIPE_NONE,
-             .flops = 0,
-             .exponentials = seen,
-             .traffic = {}};
+
+  softmax.kernel = "naive softmax";
+  softmax.exponentials = seen;
   softmax.traffic.read[FLASHBENCH_SCORES] = 4 * seen;
   softmax.traffic.written[FLASHBENCH_SCORES] = 4 * pairs;
   softmax.traffic.written[FLASHBENCH_STATISTICS] = 4 * static_cast<double>(heads * queries);
-  FlashbenchKernelCost& output = cost.kernels[2];
-  output = {.kernel = "naive output",
-            .pipe = FLASHBENCH_PIPE_SGEMM,
-            .flops = 2 * pairs * d,
-            .exponentials = 0,
-            .traffic = {}};
+
+  output.kernel = "naive output";
+  output.pipe = FLASHBENCH_PIPE_SGEMM;
+  output.flops = scores.flops;
   output.traffic.read[FLASHBENCH_V] = kv_bytes;
   output.traffic.read[FLASHBENCH_SCORES] = 4 * pairs;
   output.traffic.written[FLASHBENCH_O] = q_bytes;
