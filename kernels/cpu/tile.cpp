@@ -74,13 +74,13 @@ Block::Block(const FlashbenchProblem& problem, TileShape tile, Arena& arena)
       head_dim(problem.head_dim),
       dtype(problem.dtype),
       scale(static_cast<float>(problem.scale)) {
-  const auto [Br, Bc, warps] = shape;
+  const auto [Br, Bc, key_shares] = shape;
   q = arena.floats(Br * head_dim);
   k = arena.floats(Bc * head_dim);
   v = arena.floats(Bc * head_dim);
   s = arena.floats(Br * Bc);
   o = arena.floats(Br * head_dim);
-  partial = arena.floats(warps > 1 ? warps * Br * head_dim : 0);
+  partial = arena.floats(key_shares > 1 ? key_shares * Br * head_dim : 0);
   m = arena.floats(Br);
   l = arena.floats(Br);
   m_new = arena.floats(Br);
@@ -143,13 +143,13 @@ void Block::partial_outputs(View values, int64_t rows, int64_t cols) {
 }
 
 Rows Block::share(int64_t warp, int64_t cols) const {
-  const int64_t width = tile_count(cols, shape.warps);
+  const int64_t width = tile_count(cols, shape.key_shares);
   const int64_t first = std::min(warp * width, cols);
   return {first, std::min(width, cols - first)};
 }
 
 int64_t Block::shares(int64_t cols) const {
-  return cols == 0 ? 0 : tile_count(cols, tile_count(cols, shape.warps));
+  return cols == 0 ? 0 : tile_count(cols, tile_count(cols, shape.key_shares));
 }
 
 void add(FlashbenchCounts& a, const FlashbenchCounts& b) {

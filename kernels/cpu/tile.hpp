@@ -53,9 +53,9 @@ class Arena {
 };
 
 struct TileShape {
-  int64_t Br;     // rows of Q
-  int64_t Bc;     // rows of K and V
-  int64_t warps;  // shares of the tile
+  int64_t Br;          // rows of Q
+  int64_t Bc;          // rows of K and V
+  int64_t key_shares;  // warps that split the tile's keys; 1 where they split its rows
 };
 TileShape clipped(TileShape, const FlashbenchProblem&);  // no larger than the problem
 
@@ -105,7 +105,7 @@ struct alignas(128) Block {
   float *q, *k, *v;           // (Br, d), (Bc, d), (Bc, d)
   float* s;                   // (Br, Bc): S, then P
   float* o;                   // (Br, d)
-  float* partial;             // (warps, Br, d), only where warps > 1
+  float* partial;             // (key_shares, Br, d), only where keys are split
   float *m, *l;               // (Br)
   float *m_new, *correction;  // (Br)
   FlashbenchCounts counts{};

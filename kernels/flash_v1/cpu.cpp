@@ -28,7 +28,7 @@ class FlashV1 {
   static constexpr const char* name = "v1";
   static constexpr const char* idea = "K/V outer, O through memory and normalised in every step";
   static constexpr const char* section = "1.1, 2.1, 3.2, 4.1";
-  static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .warps = 4};
+  static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .key_shares = 4};
 
   static FlashbenchCost cost(const FlashbenchProblem&, int threads);
 

@@ -28,7 +28,7 @@ class FlashV2 {
   static constexpr const char* name = "v2";
   static constexpr const char* idea = "Q outer, O in fast memory, one division at the end";
   static constexpr const char* section = "2.2, 3.2, 4.2, 5.3, 6.1";
-  static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .warps = 1};
+  static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .key_shares = 1};
 
   static FlashbenchCost cost(const FlashbenchProblem&, int threads);
 

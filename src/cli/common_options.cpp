@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 
 #include "plan/words.hpp"
@@ -71,6 +72,10 @@ void check_outputs(const Options& options) {
                                    did_you_mean(options.pivot, names), listed(names)));
   }
   for (const std::string& file : places) check_writable(file);
+  std::error_code error;
+  if (!options.dump_dir.empty() && !std::filesystem::create_directories(options.dump_dir, error) &&
+      error)
+    throw UsageError(fmt::format("--dump: cannot make {}: {}", options.dump_dir, error.message()));
 }
 
 }  // namespace flashbench

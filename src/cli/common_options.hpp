@@ -16,8 +16,8 @@ void add_output_options(std::vector<Option>&, Options&, bool& wide, const char* 
 
 // auto, cpu, cuda or an ordinal. Throws UsageError.
 void check_device_word(const std::string& device);
-// Throws UsageError for two outputs to one place, an unknown --pivot axis, a file that cannot be
-// written.
+// Throws UsageError for two outputs to one place, an unknown --pivot axis, a file or --dump folder
+// that cannot be written; makes missing folders.
 void check_outputs(const Options&);
 
 }  // namespace flashbench

@@ -8,7 +8,6 @@
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
 #include "plan/words.hpp"
-#include "record/json.hpp"
 #include "roster/roster.hpp"
 #include "version.hpp"
 
@@ -69,13 +68,13 @@ int complain(const char* what, int code) {
 
 int run_command_line(const Arguments& words) {
   try {
-    return dispatch(words);
+    const int code = dispatch(words);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw UsageError("cannot write to stdout");
+    return code;
   } catch (const DeviceError& error) {
     return complain(error.what(), exit_code::device);
   } catch (const UsageError& error) {
     return complain(error.what(), exit_code::usage);
-  } catch (const ProtocolError& error) {
-    return complain(error.what(), exit_code::failed);
   } catch (const std::exception& error) {
     return complain(error.what(), exit_code::failed);
   }

@@ -41,7 +41,7 @@ Lines lines_of(const DeviceFacts& facts) {
     lines.push_back({"  compute capability", fmt::format("{}.{}", *facts.compute_capability / 10,
                                                          *facts.compute_capability % 10)});
   add(lines, "  memory", facts.memory_bytes, gibi, "GiB");
-  add(lines, "  last-level cache", facts.l2_bytes, mebi, "MiB");
+  add(lines, "  L2 cache", facts.l2_bytes, mebi, "MiB");
   add(lines, "  shared memory a block", facts.shared_bytes_per_block, 1024, "KiB");
   add(lines, "  clock", facts.clock_mhz, 1, "MHz");
   add(lines, "  memory clock", facts.memory_clock_mhz, 1, "MHz");

@@ -6,14 +6,14 @@ Roster known_roster(Backend backend) {
   WorkerFacts worker;
   worker.source = "built-in";
   worker.backend = backend;
-  const std::vector<std::string> passes{"fwd", "bwd"};
+  const std::vector<std::string> passes{"fwd"};
   worker.hello.implementations = {
-      {"naive", "S and P are materialised", "2", passes},
-      {"v1", "K and V in the outer loop; warps split along K and V", "2.1", passes},
-      {"v2", "Q in the outer loop; warps split along Q", "2.3", passes},
+      {"naive", "two products, the whole S x S matrix in memory between them", "5.2, 8.2", passes},
+      {"v1", "K/V outer, O through memory and normalised in every step", "1.1, 2.1, 3.2, 4.1",
+       passes},
+      {"v2", "Q outer, O in fast memory, one division at the end", "2.2, 3.2, 4.2, 5.3, 6.1",
+       passes},
   };
-  if (backend == Backend::cuda)
-    worker.hello.implementations.push_back({"v3", "wgmma and TMA on Hopper", "", passes});
   Roster roster;
   roster.backend = backend;
   roster.workers.push_back(std::move(worker));

@@ -30,7 +30,8 @@ int nothing_matched(const Plan& plan) {
 ScheduleEvents events_for(Console& console, Saving& saving) {
   ScheduleEvents events;
   events.row_finished = [&](const Row& row) {
-    saving.row_finished(row);
+    if (const std::string trouble = saving.row_finished(row); !trouble.empty())
+      console.warn(trouble);
     console.note(row_note(row));
   };
   events.progress = [&](const std::string& what, std::size_t done, std::size_t of, double left) {

@@ -136,6 +136,14 @@ void refuse_contradictions(const RunWords& words) {
     throw UsageError("--allow-different says nothing without --baseline");
 }
 
+// What a config may have said beside an exact count; a row's command must not repeat it.
+void forget_stop_rule(Options& options) {
+  const Options defaults;
+  options.min_samples = defaults.min_samples;
+  options.time_budget_s = defaults.time_budget_s;
+  options.precision = defaults.precision;
+}
+
 }  // namespace
 
 std::vector<Option> run_options(RunWords& words) {
@@ -186,6 +194,7 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
   words.request.argv.insert(words.request.argv.end(), arguments.begin(), arguments.end());
   refuse_contradictions(words);
   Options& options = words.request.options;
+  if (options.iters) forget_stop_rule(options);
   check_device_word(options.device);
   if (options.json_file.empty() && !options.resume_file.empty() && !options.dry_run)
     options.json_file = options.resume_file;

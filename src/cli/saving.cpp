@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <unordered_map>
 
-#include "compare/compare.hpp"
 #include "record/json.hpp"
 #include "report/report.hpp"
 
@@ -24,6 +23,14 @@ bool is_plain_file(const std::string& path) {
          (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
 }
 
+std::vector<Row> journalled_rows(const std::string& report) {
+  try {
+    return read_journal(journal_of(report));
+  } catch (const ProtocolError& error) {
+    throw UsageError(fmt::format("{}: {}", journal_of(report), error.what()));
+  }
+}
+
 }  // namespace
 
 Saving::Saving(const Options& options, const Report& unfinished) {
@@ -36,8 +43,15 @@ Saving::Saving(const Options& options, const Report& unfinished) {
   }
 }
 
-void Saving::row_finished(const Row& row) {
-  if (journal_) journal_->append(row);
+std::string Saving::row_finished(const Row& row) {
+  if (!journal_) return {};
+  try {
+    journal_->append(row);
+    return {};
+  } catch (const std::exception& error) {
+    journal_.reset();
+    return fmt::format("rows are kept only when the run ends: {}", error.what());
+  }
 }
 
 void Saving::discard() {
@@ -50,7 +64,7 @@ std::vector<Row> rows_to_resume(const Options& options, const Report& now) {
   Report earlier = read_report(options.resume_file);
   std::unordered_map<std::string, std::size_t> place;
   for (std::size_t i = 0; i < earlier.rows.size(); ++i) place[identity(earlier.rows[i])] = i;
-  for (Row& row : read_journal(journal_of(options.resume_file))) {
+  for (Row& row : journalled_rows(options.resume_file)) {
     const auto found = place.find(identity(row));
     if (found == place.end())
       earlier.rows.push_back(std::move(row));

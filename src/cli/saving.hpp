@@ -18,7 +18,8 @@ class Saving {
  public:
   // Throws UsageError when either cannot be written.
   Saving(const Options&, const Report& unfinished);
-  void row_finished(const Row&);
+  // Why the row could not be kept, said once; empty when it was. The run goes on all the same.
+  std::string row_finished(const Row&);
   void discard();
 
  private:

@@ -39,6 +39,7 @@ std::set<std::int64_t> sample(const Problem& problem, std::int64_t blocks, std::
 std::vector<Block> blocks_to_compare(const Problem& problem, std::uint64_t seed, double limit) {
   const std::int64_t blocks = (problem.seq_q + block_rows - 1) / block_rows;
   const std::int64_t total = problem.batch * problem.heads * blocks;
+  if (total == 0) return {};
   const double each = std::max(flops(problem, Pass::fwd).exact / static_cast<double>(total), 1.0);
   std::vector<Block> chosen;
   const auto take = [&](std::int64_t number) {

@@ -17,6 +17,14 @@ namespace {
 
 constexpr std::size_t longest_run = 8;  // blocks that share one reading of the keys
 
+std::int64_t reference_bytes(const Problem& problem) {
+  // O, dQ, dK and dV with what stands beside them
+  return problem.batch * (problem.heads * problem.seq_q * (problem.head_dim * 20 + 16) +
+                          problem.kv_heads * problem.seq_k * problem.head_dim * 24);
+}
+
+}  // namespace
+
 NpyArray read_tensor(const std::string& dir, const char* tensor,
                      const std::vector<std::int64_t>& shape) {
   const std::string path = (std::filesystem::path(dir) / tensor).string() + ".npy";
@@ -27,12 +35,6 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
                               fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
   return array;
 }
-
-std::int64_t reference_bytes(const Problem& problem) {
-  return problem.batch * problem.heads * problem.seq_q * (problem.head_dim + 2) * 8;
-}
-
-}  // namespace
 
 reply::Any Judge::answer(const request::Any& request, const Tell& tell) {
   if (std::holds_alternative<request::Hello>(request)) {
@@ -59,15 +61,21 @@ Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
   set.blocks = blocks_to_compare(problem_, input.seed, flops_limit_);
   set.runs = runs_of(set.blocks, longest_run);
   set.known.resize(set.runs.size());
+  if (pass != Pass::fwd) set.groups = groups_to_compare(problem_, input.seed, flops_limit_);
+  set.gradients.resize(set.groups.size());
   return set;
 }
 
 reply::Prepare Judge::prepare(const request::Prepare& request, const Tell& tell) {
   drop();
+  require_valid(request.problem);
   problem_ = request.problem;
   const auto count = static_cast<std::int64_t>(request.sets.size());
-  const std::int64_t needed = count * Inputs::footprint(problem_, request.pass) +
-                              2 * bytes_of(problem_, Tensor::o) + reference_->footprint(problem_);
+  std::int64_t needed = count * Inputs::footprint(problem_, request.pass) +
+                        2 * bytes_of(problem_, Tensor::o) + reference_->footprint(problem_);
+  if (request.pass != Pass::fwd)
+    needed += 2 * bytes_of(problem_, Tensor::q) + 4 * bytes_of(problem_, Tensor::k) +
+              gradients_footprint(problem_);
   const std::optional<std::int64_t> free = available_memory();
   if (free && needed > *free)
     throw Refusal(
@@ -140,21 +148,26 @@ std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const
   return found;
 }
 
-reply::Judge Judge::judge(const request::Judge& request, const Tell& tell) {
-  if (request.set < 0 || static_cast<std::size_t>(request.set) >= sets_.size())
-    throw Refusal(Status::failed, fmt::format("input set {} is not prepared", request.set));
-  if (request.pass == Pass::bwd)
-    throw Refusal(Status::unsupported, "gradients cannot be judged yet");
+void Judge::judge_forward(Set& set, const request::Judge& request, const Tell& tell,
+                          reply::Judge& reply) {
   const Outputs outputs = read(request);
   Found sum;
-  for (const Found& part : compare(sets_[static_cast<std::size_t>(request.set)], outputs, tell)) {
+  for (const Found& part : compare(set, outputs, tell)) {
     add(sum.o, part.o);
     add(sum.lse, part.lse);
   }
   const std::int64_t rows = problem_.batch * problem_.heads * problem_.seq_q;
-  reply::Judge reply;
   reply.tensors.push_back(to_check("o", sum.o, rows));
   if (outputs.lse) reply.tensors.push_back(to_check("lse", sum.lse, rows));
+}
+
+reply::Judge Judge::judge(const request::Judge& request, const Tell& tell) {
+  if (request.set < 0 || static_cast<std::size_t>(request.set) >= sets_.size())
+    throw Refusal(Status::failed, fmt::format("input set {} is not prepared", request.set));
+  Set& set = sets_[static_cast<std::size_t>(request.set)];
+  reply::Judge reply;
+  if (request.pass != Pass::bwd) judge_forward(set, request, tell, reply);
+  if (request.pass != Pass::fwd) judge_backward(set, request, tell, reply);
   return reply;
 }
 

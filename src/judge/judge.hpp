@@ -6,11 +6,16 @@
 #include <vector>
 
 #include "judge/blocks.hpp"
+#include "judge/gradients.hpp"
 #include "judge/rule.hpp"
 #include "record/messages.hpp"
 #include "worker/npy.hpp"
 
 namespace flashbench::judge {
+
+// A tensor of a folder of outputs; throws when it is missing or has another shape.
+NpyArray read_tensor(const std::string& dir, const char* tensor,
+                     const std::vector<std::int64_t>& shape);
 
 class Judge {
  public:
@@ -29,6 +34,8 @@ class Judge {
     std::vector<Block> blocks;
     std::vector<BlockRun> runs;
     std::vector<std::optional<std::vector<BlockReference>>> known;  // one a run
+    std::vector<Group> groups;                                      // empty without a backward
+    std::vector<std::optional<GroupGradients>> gradients;           // one a group
   };
   struct Outputs {
     NpyArray o;
@@ -43,6 +50,17 @@ class Judge {
   std::vector<Found> compare(Set&, const Outputs&, const Tell&);
   Found compare_run(const Set&, const Outputs&, std::size_t run,
                     const std::vector<BlockReference>&) const;
+
+  struct GradientOutputs {
+    NpyArray dq, dk, dv;
+  };
+  struct GradientsFound {
+    Outcome dq, dk, dv;
+  };
+  void judge_forward(Set&, const request::Judge&, const Tell&, reply::Judge&);
+  void judge_backward(Set&, const request::Judge&, const Tell&, reply::Judge&);
+  GradientsFound compare_group(const Set&, const GradientOutputs&, const Group&,
+                               const GroupGradients&) const;
 
   std::unique_ptr<Reference> reference_;
   double flops_limit_;

@@ -15,10 +15,14 @@ Keys::Keys(const Inputs& inputs, std::int64_t batch, std::int64_t head) {
   const std::int64_t kv = inputs.kv_head(head);
   k = inputs.rows(Tensor::k, batch, kv, 0, problem.seq_k);
   v = inputs.rows(Tensor::v, batch, kv, 0, problem.seq_k);
+  std::vector<bool> met(static_cast<std::size_t>(problem.head_dim));
   for (std::size_t i = 0; i < v.size(); ++i) {
     if (std::isfinite(v[i])) continue;
-    const auto at = static_cast<std::int64_t>(i);
-    wild.push_back({at / problem.head_dim, at % problem.head_dim});
+    const std::size_t column = i % met.size();
+    if (!met[column])
+      wild.push_back(
+          {static_cast<std::int64_t>(i / met.size()), static_cast<std::int64_t>(column)});
+    met[column] = true;
     v[i] = 0;
   }
   k_double.assign(k.begin(), k.end());

@@ -13,8 +13,8 @@ std::int64_t visible_keys(const Problem&, std::int64_t row);
 struct Keys {
   Keys(const Inputs&, std::int64_t batch, std::int64_t head);
 
-  // An element of V that is NaN or infinite. It stands as 0 in v, so that a masked key's 0 * NaN
-  // does not spread; whoever sees the key is patched.
+  // The first key whose element of V is NaN or infinite, in a column that has such. They stand as 0
+  // in v, so that a masked key's 0 * NaN does not spread; rows that see the key are patched.
   struct Wild {
     std::int64_t key = 0, column = 0;
   };

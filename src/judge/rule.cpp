@@ -95,6 +95,29 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
   return outcome;
 }
 
+Outcome compare_gradient(const char* tensor, const Block& block, const double* wanted,
+                         const float* comparator, const float* got, std::int64_t d,
+                         double largest) {
+  Outcome outcome;
+  outcome.rows = block.rows;
+  double other = 0;
+  for (std::int64_t i = 0; i < block.rows * d; ++i) {
+    const double error = std::fabs(static_cast<double>(comparator[i]) - wanted[i]);
+    if (std::isfinite(error)) other = std::max(other, error);
+  }
+  const double bound = 3 * other + 1e-5 * std::min(1.0, largest);
+  for (std::int64_t i = 0; i < block.rows * d; ++i) {
+    if (!std::isfinite(wanted[i])) continue;  // what NaN inputs make of gradients is not judged
+    const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
+    if (std::isfinite(got[i]))
+      measure(outcome, tensor, at, std::fabs(static_cast<double>(got[i]) - wanted[i]), bound);
+    else if (std::isfinite(comparator[i]))
+      misplace(outcome, tensor, at, got[i], wanted[i]);
+  }
+  close(outcome);
+  return outcome;
+}
+
 void add(Outcome& sum, const Outcome& part) {
   const bool worse = sum.worst[0] < 0 || (part.misplaced && !sum.misplaced) ||
                      (part.misplaced == sum.misplaced && part.ratio > sum.ratio);

@@ -22,6 +22,10 @@ Outcome compare_o(const Block&, const BlockReference&, const float* got, std::in
                   double largest_v);
 // `coarse`: scores were kept in the dtype (naive), which allows one unit of it.
 Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype, bool coarse);
+// Gradients: three times the comparator's error. A block is up to 64 rows of one head from row
+// `first` on; wanted, comparator, got: (rows, d). largest: of the operands.
+Outcome compare_gradient(const char* tensor, const Block&, const double* wanted,
+                         const float* comparator, const float* got, std::int64_t d, double largest);
 void add(Outcome& sum, const Outcome& part);
 TensorCheck to_check(const std::string& tensor, const Outcome&, std::int64_t rows_total);
 

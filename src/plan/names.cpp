@@ -57,7 +57,8 @@ std::vector<std::string> default_names(const Roster& roster,
   for (const auto& one : all)
     if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
   const std::string here =
-      fmt::format("on this device ({}) there are: {}", name(roster.backend), listed(names));
+      fmt::format("on {} there {}", roster.backend == Backend::cuda ? "this GPU" : "the CPU",
+                  names.empty() ? "is none" : "are: " + listed(names));
   if (is_glob(pattern))
     throw UsageError(fmt::format("--impl: \"{}\" matches no implementation; {}", pattern, here));
   throw UsageError(fmt::format("--impl: no implementation is called \"{}\"{} ({})", pattern,

@@ -38,7 +38,8 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   constexpr std::size_t longest_word = 40;  // nobody mistypes longer ones, and the table is square
   if (word.empty() || word.size() > longest_word) return {};
   const std::string given = lower(word);
-  std::size_t least = std::max<std::size_t>(1, (given.size() + 1) / 3) + 1;
+  // Of words of one or two letters only the case can be mistyped: v3 is not meant to be v1.
+  std::size_t least = given.size() <= 2 ? 1 : (given.size() + 1) / 3 + 1;
   std::string best;
   for (const std::string& candidate : candidates) {
     const std::size_t errors = distance(given, lower(candidate));

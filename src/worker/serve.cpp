@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <map>
 
 #include "worker/answer.hpp"
 #include "worker/convert.hpp"
@@ -11,6 +12,38 @@
 namespace flashbench {
 
 namespace {
+
+// One ceiling's state, from create to destroy.
+class LiveCeiling {
+ public:
+  LiveCeiling(const kernels::Ceiling& ceiling, DeviceBackend& backend)
+      : ceiling_(ceiling), backend_(backend) {
+    const FlashbenchDevice device = backend.device();
+    FlashbenchMessage message{};
+    require_ok(ceiling.create(&device, &state_, &work_, &message), message, ceiling.name);
+  }
+  ~LiveCeiling() { ceiling_.destroy(state_); }
+  LiveCeiling(const LiveCeiling&) = delete;
+  LiveCeiling& operator=(const LiveCeiling&) = delete;
+
+  void run() {
+    FlashbenchMessage message{};
+    require_ok(ceiling_.run(state_, backend_.stream(), &message), message, ceiling_.name);
+  }
+  std::vector<double> rates(std::int64_t samples) {
+    for (std::int64_t i = 0; i < samples; ++i) backend_.sample([&] { run(); }, false);
+    std::vector<double> rates;
+    for (const double ms : backend_.collect_samples())
+      if (ms > 0) rates.push_back(work_ / (ms * 1e-3));
+    return rates;
+  }
+
+ private:
+  const kernels::Ceiling& ceiling_;
+  DeviceBackend& backend_;
+  void* state_ = nullptr;
+  double work_ = 0;
+};
 
 class Server {
  public:
@@ -53,6 +86,7 @@ class Server {
     return measure(request, tell);
   }
   reply::Any on(const request::Drop&, const Tell&) {
+    live_ceilings_.clear();
     if (!device_) return reply::Drop{};
     return session_.drop();
   }
@@ -77,6 +111,7 @@ class Server {
   std::span<const kernels::Ceiling> ceilings_;
   DeviceBackend& backend_;
   Session session_;
+  std::map<std::string, LiveCeiling> live_ceilings_;  // by name; made when first asked for
   std::optional<DeviceFacts> device_;
   std::string device_reason_;
 };
@@ -90,43 +125,11 @@ ImplementationFacts Server::facts(const FlashbenchImplementation& implementation
   return facts;
 }
 
-// One ceiling's state, from create to destroy.
-class LiveCeiling {
- public:
-  LiveCeiling(const kernels::Ceiling& ceiling, DeviceBackend& backend)
-      : ceiling_(ceiling), backend_(backend) {
-    const FlashbenchDevice device = backend.device();
-    FlashbenchMessage message{};
-    require_ok(ceiling.create(&device, &state_, &work_, &message), message, ceiling.name);
-  }
-  ~LiveCeiling() { ceiling_.destroy(state_); }
-  LiveCeiling(const LiveCeiling&) = delete;
-  LiveCeiling& operator=(const LiveCeiling&) = delete;
-
-  void run() {
-    FlashbenchMessage message{};
-    require_ok(ceiling_.run(state_, backend_.stream(), &message), message, ceiling_.name);
-  }
-  std::vector<double> rates(std::int64_t samples) {
-    for (std::int64_t i = 0; i < samples; ++i) backend_.sample([&] { run(); }, false);
-    std::vector<double> rates;
-    for (const double ms : backend_.collect_samples())
-      if (ms > 0) rates.push_back(work_ / (ms * 1e-3));
-    return rates;
-  }
-
- private:
-  const kernels::Ceiling& ceiling_;
-  DeviceBackend& backend_;
-  void* state_ = nullptr;
-  double work_ = 0;
-};
-
 reply::Ceiling Server::measure(const request::Ceiling& request, const Tell& tell) {
   using Clock = std::chrono::steady_clock;
   for (const kernels::Ceiling& ceiling : ceilings_) {
     if (request.name != ceiling.name) continue;
-    LiveCeiling live(ceiling, backend_);
+    LiveCeiling& live = live_ceilings_.try_emplace(request.name, ceiling, backend_).first->second;
     live.run();
     backend_.synchronize();
     reply::Ceiling reply;

@@ -6,6 +6,16 @@
 
 namespace flashbench {
 
+namespace {
+
+void require_pass(const FlashbenchImplementation& implementation, Pass pass) {
+  if ((implementation.passes & pass_bits(pass)) != pass_bits(pass))
+    throw Refusal(Status::unsupported, fmt::format("{} has no {}", implementation.name,
+                                                   pass == Pass::fwd ? "forward" : "backward"));
+}
+
+}  // namespace
+
 const FlashbenchImplementation& Session::find(const std::string& name) const {
   for (std::uint32_t i = 0; i < plugin_.count; ++i)
     if (plugin_.implementations[i].name == name) return plugin_.implementations[i];
@@ -21,13 +31,11 @@ TensorSet& Session::set(int index) {
 }
 
 reply::Describe Session::describe(const request::Describe& request) {
+  require_valid(request.problem);
   const FlashbenchImplementation& implementation = find(request.impl);
   const FlashbenchProblem c = to_c(request.problem, instance_bits(request.pass));
   const FlashbenchDevice device = backend_.device();
-  if ((implementation.passes & pass_bits(request.pass)) != pass_bits(request.pass))
-    throw Refusal(Status::unsupported,
-                  fmt::format("{} has no {}", request.impl,
-                              request.pass == Pass::fwd ? "forward" : "backward"));
+  require_pass(implementation, request.pass);
   FlashbenchMessage message{};
   require_ok(implementation.supports(&c, &device, &message), message, request.impl);
   FlashbenchCost cost{};
@@ -56,6 +64,7 @@ void Session::require_memory(std::int64_t bytes, const std::string& what) {
 
 reply::Prepare Session::prepare(const request::Prepare& request, const Tell& tell) {
   drop();
+  require_valid(request.problem);
   if (request.sets.empty()) throw Refusal(Status::failed, "prepare names no input set");
   const std::int64_t bytes = TensorSet::footprint(request.problem, request.pass) *
                              static_cast<std::int64_t>(request.sets.size());
@@ -82,6 +91,7 @@ LiveInstance& Session::instance(const std::string& name, Pass pass) {
   const FlashbenchImplementation& implementation = find(name);
   const auto place = std::pair(name, pass);
   if (const auto known = instances_.find(place); known != instances_.end()) return *known->second;
+  require_pass(implementation, pass);
   const std::int64_t bytes = LiveInstance::footprint(implementation, backend_, problem_, pass);
   const std::optional<std::int64_t> free = backend_.free_bytes();
   if (free && bytes > *free) instances_.clear();

@@ -1,11 +1,30 @@
 #include "worker/tensors.hpp"
 
+#include <fmt/format.h>
+
+#include <cmath>
 #include <cstring>
+#include <stdexcept>
+#include <tuple>
 
 #include "worker/dtype.hpp"
 #include "worker/parallel.hpp"
 
 namespace flashbench {
+
+void require_valid(const Problem& problem) {
+  for (const auto& [field, value, least] :
+       {std::tuple{"batch", problem.batch, 1}, std::tuple{"heads", problem.heads, 1},
+        std::tuple{"kv_heads", problem.kv_heads, 1}, std::tuple{"seq_q", problem.seq_q, 0},
+        std::tuple{"seq_k", problem.seq_k, 0}, std::tuple{"head_dim", problem.head_dim, 1}})
+    if (value < least)
+      throw std::runtime_error(
+          fmt::format("{} is {} and must be at least {}", field, value, least));
+  if (problem.heads % problem.kv_heads != 0)
+    throw std::runtime_error(
+        fmt::format("kv_heads {} does not divide heads {}", problem.kv_heads, problem.heads));
+  if (!std::isfinite(problem.scale)) throw std::runtime_error("the scale is not a finite number");
+}
 
 Shape shape_of(const Problem& problem, Tensor tensor) {
   const bool keys =

@@ -24,6 +24,8 @@ struct Shape {
   std::vector<std::int64_t> list() const { return {batch, seq, heads, dim}; }
 };
 
+// Throws std::runtime_error naming the field of a problem that is none.
+void require_valid(const Problem&);
 Shape shape_of(const Problem&, Tensor);
 std::int64_t bytes_of(const Problem&, Tensor);
 // Bytes of one row statistic: fp32, (b, h, s).

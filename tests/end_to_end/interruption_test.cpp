@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <random>
 #include <thread>
 
@@ -33,6 +34,15 @@ Arguments five_cases(const std::string& report) {
           report};
 }
 
+// The journal has a line for each row that finished.
+void wait_for_first_row(const std::string& report) {
+  for (int i = 0; i < 600; ++i, sleep_s(0.05))
+    if (std::filesystem::exists(report + ".journal") &&
+        read_file(report + ".journal").find('\n') != std::string::npos)
+      return;
+  ADD_FAILURE() << "no row finished in 30 s";
+}
+
 void expect_saved(const std::string& path) {
   const auto report = strict_json(read_file(path));
   EXPECT_EQ(report.at("complete"), false);
@@ -50,7 +60,7 @@ void expect_saved(const std::string& path) {
 TEST(Interruption, KeepsWhatHadFinished) {
   const TemporaryFolder folder;
   Program run(flashbench_program, five_cases(folder / "r.json"));
-  sleep_s(5.5);
+  wait_for_first_row(folder / "r.json");
   run.send(SIGINT);
   const auto asked = std::chrono::steady_clock::now();
   const Outcome outcome = run.wait(30);
@@ -62,7 +72,7 @@ TEST(Interruption, KeepsWhatHadFinished) {
 TEST(Interruption, FromATerminalReachesTheWorkersTooAndLosesNothing) {
   const TemporaryFolder folder;
   Program run(flashbench_program, five_cases(folder / "r.json"));
-  sleep_s(5.5);
+  wait_for_first_row(folder / "r.json");
   run.send_to_group(SIGINT);
   const Outcome outcome = run.wait(30);
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
@@ -84,8 +94,8 @@ TEST(Interruption, ASecondOneEndsAtOnce) {
 TEST(Interruption, AReportIsOldOrNewWheneverTheProcessDies) {
   const TemporaryFolder folder;
   const std::string path = folder / "r.json";
-  const Arguments words{"run",      "--device",      "cpu",  "--impl", "v2", "--seq",
-                        "16,32,64", "--time-budget", "0.02", "--json", path};
+  const Arguments words{"run",   "--device",      "cpu",  "--impl", "v2", "--seq",
+                        "16,32", "--time-budget", "0.01", "--json", path};
   const Outcome whole = flashbench_says(words);
   ASSERT_EQ(whole.exit_code, 0) << whole.err;
   std::mt19937 generator(1);

@@ -216,6 +216,9 @@ TEST(Judge, ExpectsZeroAndMinusInfinityWhereNoKeyIsSeen) {
   problem.seq_k = 0;
   Court empty(problem);
   empty.passes(empty.attend());
+  problem.seq_q = 0;
+  Court nothing(problem);
+  nothing.passes(nothing.attend());
 }
 
 // cases.md A10 (b): the NaN may fill its column of that batch and KV head, and nothing else.

@@ -77,6 +77,8 @@ TEST(Words, NearestForgivesATypingErrorOrTwo) {
   EXPECT_EQ(nearest("--IMPL", options), "--impl");
   EXPECT_EQ(nearest("--completely-else", options), "");
   EXPECT_EQ(nearest("", options), "");
+  EXPECT_EQ(nearest("V1", {"v1", "v2"}), "v1");
+  EXPECT_EQ(nearest("v3", {"v1", "v2"}), "");
   EXPECT_EQ(did_you_mean("xyzzy", options), "");
 }
 

@@ -1,6 +1,6 @@
 // A worker and judge whose implementations behave as their names say. Names are "kind" or "kind:N";
 // N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
-// is noted there.
+// is noted there; FAKE_NAMES (a comma list) is what hello says there is.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
 //   wronghash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward that does
@@ -15,6 +15,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <thread>
 
@@ -78,6 +79,11 @@ class Fake {
       hello.device_reason = "driver 11.2 is older than CUDA 12.4 needs";
     }
     hello.ceilings = {"copy", "sgemm"};
+    if (const char* names = std::getenv("FAKE_NAMES")) {
+      std::istringstream list(names);
+      for (std::string name; std::getline(list, name, ',');)
+        hello.implementations.push_back({name, "an idea", "1", {"fwd"}});
+    }
     return ok(hello);
   }
   Reply answer(const request::Describe& r) {

@@ -216,7 +216,11 @@ TEST(Serve, AnswersFailuresWithASentence) {
     }
   }
   EXPECT_EQ(worker.ask(output("good", "", 7)).status, Status::failed);
+  Problem odd = small();
+  odd.kv_heads = 3;
+  EXPECT_EQ(worker.ask(two_sets(odd)).reason, "kv_heads 3 does not divide heads 4");
   EXPECT_EQ(worker.ask_line("this is no request", 0).status, Status::failed);
+  worker.ok<reply::Prepare>(two_sets(small()));
   worker.ok<reply::Output>(output("good", ""));
 }
 

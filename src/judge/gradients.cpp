@@ -1,0 +1,192 @@
+#include "judge/gradients.hpp"
+
+#include <cblas.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "judge/keys.hpp"
+#include "worker/dtype.hpp"
+#include "worker/hash.hpp"
+
+namespace flashbench::judge {
+
+namespace {
+
+constexpr std::int64_t score_bytes = std::int64_t{128} << 20;  // held at once by a call
+
+std::int64_t slice_rows(const Problem& problem) {
+  const std::int64_t row = std::max<std::int64_t>(problem.seq_k, 1) * 24;
+  return std::clamp<std::int64_t>(score_bytes / row, 4, 64);
+}
+
+void gemm(bool a_turned, bool b_turned, int m, int n, int k, const double* a, const double* b,
+          double add, double* c) {
+  cblas_dgemm(CblasRowMajor, a_turned ? CblasTrans : CblasNoTrans,
+              b_turned ? CblasTrans : CblasNoTrans, m, n, k, 1, a, a_turned ? m : k, b,
+              b_turned ? k : n, add, c, n);
+}
+
+void gemm(bool a_turned, bool b_turned, int m, int n, int k, const float* a, const float* b,
+          float add, float* c) {
+  cblas_sgemm(CblasRowMajor, a_turned ? CblasTrans : CblasNoTrans,
+              b_turned ? CblasTrans : CblasNoTrans, m, n, k, 1, a, a_turned ? m : k, b,
+              b_turned ? k : n, add, c, n);
+}
+
+// `x` as the dtype holds it; fp64 is never rounded.
+double kept(Dtype, double x) {
+  return x;
+}
+float kept(Dtype dtype, float x) {
+  return rounded(dtype, x);
+}
+
+// The backward of one group in Real: fp64 is the reference, fp32 the comparator.
+template <class Real>
+class Backward {
+ public:
+  Backward(const Problem& problem, const std::vector<Real>& k, const std::vector<Real>& v)
+      : dk(k.size()), dv(v.size()), problem_(problem), k_(k), v_(v) {}
+
+  std::vector<Real> dk, dv;  // without the scale, not yet rounded
+  // Query rows from `first` on of one head; writes dq's rows and adds to dk and dv.
+  void slice(const std::vector<float>& q_rows, const std::vector<float>& d_o_rows,
+             std::int64_t first, Real* dq);
+
+ private:
+  void softmax(std::vector<Real>& s, std::int64_t first, std::int64_t rows,
+               std::int64_t keys) const;
+  // D = rowsum(dO * O), (rows).
+  std::vector<Real> row_dots(const std::vector<Real>& p, const std::vector<Real>& d_o,
+                             std::int64_t rows, std::int64_t keys) const;
+
+  const Problem& problem_;
+  const std::vector<Real>&k_, &v_;
+};
+
+template <class Real>
+void Backward<Real>::softmax(std::vector<Real>& s, std::int64_t first, std::int64_t rows,
+                             std::int64_t keys) const {
+  for (std::int64_t i = 0; i < rows; ++i) {
+    const std::int64_t visible = visible_keys(problem_, first + i);
+    Real* row = s.data() + i * keys;
+    Real top = -std::numeric_limits<Real>::infinity(), sum = 0;
+    for (std::int64_t j = 0; j < visible; ++j) top = std::max(top, row[j]);
+    for (std::int64_t j = 0; j < visible; ++j) sum += row[j] = std::exp(row[j] - top);
+    for (std::int64_t j = 0; j < visible; ++j) row[j] = kept(problem_.dtype, row[j] / sum);
+    std::fill(row + visible, row + keys, Real{0});
+  }
+}
+
+template <class Real>
+std::vector<Real> Backward<Real>::row_dots(const std::vector<Real>& p, const std::vector<Real>& d_o,
+                                           std::int64_t rows, std::int64_t keys) const {
+  const std::int64_t d = problem_.head_dim;
+  std::vector<Real> o(d_o.size()), dots(static_cast<std::size_t>(rows));
+  gemm(false, false, static_cast<int>(rows), static_cast<int>(d), static_cast<int>(keys), p.data(),
+       v_.data(), 0, o.data());
+  for (std::size_t i = 0; i < o.size(); ++i)
+    dots[i / static_cast<std::size_t>(d)] += d_o[i] * kept(problem_.dtype, o[i]);
+  return dots;
+}
+
+template <class Real>
+void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<float>& d_o_rows,
+                           std::int64_t first, Real* dq) {
+  const auto d = static_cast<int>(problem_.head_dim);
+  const auto rows = static_cast<std::int64_t>(q_rows.size()) / d;
+  const std::int64_t keys = visible_keys(problem_, first + rows - 1);
+  if (keys == 0) return static_cast<void>(std::fill_n(dq, rows * d, Real{0}));
+  const auto m = static_cast<int>(rows), n = static_cast<int>(keys);
+  const std::vector<Real> q(q_rows.begin(), q_rows.end()), d_o(d_o_rows.begin(), d_o_rows.end());
+  const auto scale = static_cast<Real>(problem_.scale);
+  std::vector<Real> p(static_cast<std::size_t>(rows * keys)), ds(p.size());
+  gemm(false, true, m, n, d, q.data(), k_.data(), 0, p.data());
+  for (Real& x : p) x *= scale;
+  softmax(p, first, rows, keys);
+  const std::vector<Real> dots = row_dots(p, d_o, rows, keys);
+  gemm(false, true, m, n, d, d_o.data(), v_.data(), 0, ds.data());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < keys; ++j) {
+      const auto at = static_cast<std::size_t>(i * keys + j);
+      const bool seen = j < visible_keys(problem_, first + i);
+      ds[at] =
+          seen ? kept(problem_.dtype, p[at] * (ds[at] - dots[static_cast<std::size_t>(i)])) : 0;
+    }
+  gemm(false, false, m, d, n, ds.data(), k_.data(), 0, dq);
+  for (std::int64_t i = 0; i < rows * d; ++i) dq[i] = kept(problem_.dtype, dq[i] * scale);
+  gemm(true, false, n, d, m, ds.data(), q.data(), 1, dk.data());
+  gemm(true, false, n, d, m, p.data(), d_o.data(), 1, dv.data());
+}
+
+Gradient finished_gradient(const Problem& problem, double scale, std::vector<double>&& exact,
+                           std::vector<float>&& other) {
+  for (double& x : exact) x *= scale;
+  for (float& x : other) x = rounded(problem.dtype, x * static_cast<float>(scale));
+  return {std::move(exact), std::move(other)};
+}
+
+}  // namespace
+
+std::vector<Group> groups_to_compare(const Problem& problem, std::uint64_t seed, double limit) {
+  const std::int64_t total = problem.batch * problem.kv_heads;
+  const double each =
+      std::max(flops(problem, Pass::fwd_bwd).exact / static_cast<double>(total), 1.0);
+  const std::int64_t budget = std::max<std::int64_t>(
+      static_cast<std::int64_t>(std::min(limit / each, static_cast<double>(total))), 1);
+  std::set<std::int64_t> chosen{0};
+  if (budget > 1) chosen.insert(total - 1);
+  for (std::int64_t i = 0; budget == total && i < total; ++i) chosen.insert(i);
+  for (std::uint64_t draw = 0; static_cast<std::int64_t>(chosen.size()) < budget; ++draw)
+    chosen.insert(static_cast<std::int64_t>(mix(mix(seed + 2) + draw * 0x9e3779b97f4a7c15u) %
+                                            static_cast<std::uint64_t>(total)));
+  std::vector<Group> groups;
+  for (const std::int64_t number : chosen)
+    groups.push_back({number / problem.kv_heads, number % problem.kv_heads});
+  return groups;
+}
+
+std::int64_t heads_of_group(const Problem& problem) {
+  return problem.heads / problem.kv_heads;
+}
+
+std::int64_t first_head(const Problem& problem, const Group& group) {
+  return group.kv_head * heads_of_group(problem);
+}
+
+std::int64_t gradients_footprint(const Problem& problem) {
+  const std::int64_t rows = heads_of_group(problem) * problem.seq_q + 6 * problem.seq_k;
+  return rows * problem.head_dim * 12 + slice_rows(problem) * problem.seq_k * 24 + (1 << 20);
+}
+
+GroupGradients gradients(const Inputs& inputs, const Group& group,
+                         const std::function<void()>& finished) {
+  const Problem& problem = inputs.problem();
+  const std::int64_t head = first_head(problem, group), d = problem.head_dim;
+  const Keys keys(inputs, group.batch, head);
+  Backward<double> exact(problem, keys.k_double, keys.v_double);
+  Backward<float> other(problem, keys.k, keys.v);
+  GroupGradients result;
+  const auto elements = static_cast<std::size_t>(problem.seq_q * d);
+  const std::int64_t step = slice_rows(problem);
+  for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
+    Gradient dq{std::vector<double>(elements), std::vector<float>(elements)};
+    for (std::int64_t first = 0; first < problem.seq_q; first += step) {
+      const std::int64_t rows = std::min(step, problem.seq_q - first);
+      const auto q = inputs.rows(Tensor::q, group.batch, h, first, rows);
+      const auto d_o = inputs.rows(Tensor::d_o, group.batch, h, first, rows);
+      exact.slice(q, d_o, first, dq.exact.data() + first * d);
+      other.slice(q, d_o, first, dq.comparator.data() + first * d);
+      finished();
+    }
+    result.dq.push_back(std::move(dq));
+  }
+  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk));
+  result.dv = finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv));
+  return result;
+}
+
+}  // namespace flashbench::judge

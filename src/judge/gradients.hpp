@@ -1,0 +1,38 @@
+// What dQ, dK and dV should be, a KV head at a time, and what the comparator makes of them.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "judge/inputs.hpp"
+
+namespace flashbench::judge {
+
+// A KV head of one batch and the query heads that read it.
+struct Group {
+  std::int64_t batch = 0, kv_head = 0;
+};
+
+// In fp64; the comparator's, rounded to the dtype, beside it.
+struct Gradient {
+  std::vector<double> exact;
+  std::vector<float> comparator;
+};
+
+struct GroupGradients {
+  std::vector<Gradient> dq;  // one a query head of the group, (Sq, d)
+  Gradient dk, dv;           // (Sk, d)
+};
+
+// The groups to compare: all, or, where the backward exceeds `limit` FLOPs, the first, the last and
+// as many others, drawn by a hash of the seed, as come to about that cost.
+std::vector<Group> groups_to_compare(const Problem&, std::uint64_t seed, double limit);
+// The first query head of a group, and how many there are.
+std::int64_t first_head(const Problem&, const Group&);
+std::int64_t heads_of_group(const Problem&);
+// Memory that one call of gradients needs, its result included.
+std::int64_t gradients_footprint(const Problem&);
+// Calls `finished` after each slice of query rows. May be called on several threads at once.
+GroupGradients gradients(const Inputs&, const Group&, const std::function<void()>& finished);
+
+}  // namespace flashbench::judge

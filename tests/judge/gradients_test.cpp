@@ -1,0 +1,139 @@
+#include "judge/gradients.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "judge/judge.hpp"
+#include "worker/peer.hpp"
+
+namespace flashbench::judge {
+namespace {
+
+using flashbench::testing::Folder;
+
+const Tell quiet = [](double, double, const std::string&) {};
+
+Problem small(Dtype dtype) {
+  Problem problem;
+  problem.batch = 2;
+  problem.heads = 4;
+  problem.kv_heads = 2;
+  problem.seq_q = 70;
+  problem.seq_k = 90;
+  problem.head_dim = 8;
+  problem.dtype = dtype;
+  problem.mask = Mask::causal;
+  problem.scale = 0.3;
+  return problem;
+}
+
+// sum(dO * O) of one group in fp64, with one input moved: the gradients are its derivatives.
+double loss(const Inputs& inputs, const Group& group, Tensor moved, std::int64_t at, double by) {
+  const Problem& p = inputs.problem();
+  const std::int64_t h0 = first_head(p, group), d = p.head_dim;
+  const auto wide = [&](Tensor tensor, std::int64_t head, std::int64_t rows, bool move) {
+    const auto narrow = inputs.rows(tensor, group.batch, head, 0, rows);
+    std::vector<double> values(narrow.begin(), narrow.end());
+    if (move && tensor == moved) values[static_cast<std::size_t>(at)] += by;
+    return values;
+  };
+  const auto k = wide(Tensor::k, group.kv_head, p.seq_k, true);
+  const auto v = wide(Tensor::v, group.kv_head, p.seq_k, true);
+  double sum = 0;
+  for (std::int64_t h = h0; h < h0 + heads_of_group(p); ++h) {
+    const auto q = wide(Tensor::q, h, p.seq_q, h == h0);
+    const auto d_o = wide(Tensor::d_o, h, p.seq_q, false);
+    for (std::int64_t i = 0; i < p.seq_q; ++i) {
+      double total = 0, weighted = 0;
+      for (std::int64_t j = 0; j <= i + p.seq_k - p.seq_q; ++j) {
+        double s = 0, dot = 0;
+        for (std::int64_t x = 0; x < d; ++x) {
+          s += q[static_cast<std::size_t>(i * d + x)] * k[static_cast<std::size_t>(j * d + x)];
+          dot += d_o[static_cast<std::size_t>(i * d + x)] * v[static_cast<std::size_t>(j * d + x)];
+        }
+        const double weight = std::exp(p.scale * s);
+        total += weight;
+        weighted += weight * dot;
+      }
+      sum += weighted / total;
+    }
+  }
+  return sum;
+}
+
+TEST(Gradients, AreTheDerivativesOfTheForward) {
+  const Inputs inputs(small(Dtype::fp32), {1, ""}, Pass::bwd, quiet);
+  const Group group{1, 1};
+  const GroupGradients made = gradients(inputs, group, [] {});
+  constexpr double step = 1e-5;
+  for (const std::int64_t at : {0, 101, 555}) {
+    const auto slope = [&](Tensor tensor) {
+      return (loss(inputs, group, tensor, at, step) - loss(inputs, group, tensor, at, -step)) /
+             (2 * step);
+    };
+    EXPECT_NEAR(made.dq[0].exact[static_cast<std::size_t>(at)], slope(Tensor::q), 1e-7);
+    EXPECT_NEAR(made.dk.exact[static_cast<std::size_t>(at)], slope(Tensor::k), 1e-7);
+    EXPECT_NEAR(made.dv.exact[static_cast<std::size_t>(at)], slope(Tensor::v), 1e-7);
+  }
+}
+
+class GradientsInEveryDtype : public ::testing::TestWithParam<Dtype> {};
+INSTANTIATE_TEST_SUITE_P(Judge, GradientsInEveryDtype,
+                         ::testing::Values(Dtype::fp32, Dtype::fp16, Dtype::bf16));
+
+TEST_P(GradientsInEveryDtype, PassTheComparatorAndFailWhatIsWrong) {
+  const Problem problem = small(GetParam());
+  const Inputs inputs(problem, {1, ""}, Pass::bwd, quiet);
+  const Shape q = shape_of(problem, Tensor::dq), k = shape_of(problem, Tensor::dk);
+  std::vector<float> dq(static_cast<std::size_t>(q.elements())),
+      dk(static_cast<std::size_t>(k.elements())), dv(dk.size());
+  const auto put = [&](const Gradient& from, const Shape& shape, const Group& group,
+                       std::int64_t head, std::vector<float>& to) {
+    for (std::int64_t i = 0; i < shape.seq * shape.dim; ++i)
+      to[static_cast<std::size_t>(((group.batch * shape.seq + i / shape.dim) * shape.heads + head) *
+                                      shape.dim +
+                                  i % shape.dim)] = from.comparator[static_cast<std::size_t>(i)];
+  };
+  for (const Group& group : groups_to_compare(problem, 1, 1e18)) {
+    const GroupGradients made = gradients(inputs, group, [] {});
+    for (std::size_t h = 0; h < made.dq.size(); ++h)
+      put(made.dq[h], q, group, first_head(problem, group) + static_cast<std::int64_t>(h), dq);
+    put(made.dk, k, group, group.kv_head, dk);
+    put(made.dv, k, group, group.kv_head, dv);
+  }
+  const Folder folder;
+  Judge judge(cpu_reference());
+  judge.prepare({problem, Pass::bwd, {{1, ""}}}, quiet);
+  const auto verdicts = [&] {
+    write_npy(folder / "dq.npy", q.list(), NpyType::f4, dq.data());
+    write_npy(folder / "dk.npy", k.list(), NpyType::f4, dk.data());
+    write_npy(folder / "dv.npy", k.list(), NpyType::f4, dv.data());
+    std::vector<Verdict> list;
+    for (const auto& check : judge.judge({Pass::bwd, 0, folder.path(), "v2"}, quiet).tensors) {
+      EXPECT_EQ(check.rows_checked, check.rows_total);
+      list.push_back(check.verdict);
+    }
+    return list;
+  };
+  using V = Verdict;
+  EXPECT_EQ(verdicts(), (std::vector<Verdict>{V::pass, V::pass, V::pass}));
+  dk[17] = NAN;
+  EXPECT_EQ(verdicts(), (std::vector<Verdict>{V::pass, V::fail, V::pass}));
+  for (float& x : dq) x *= 1.1f;
+  EXPECT_EQ(verdicts()[0], V::fail);
+}
+
+TEST(Gradients, SampleGroupsOfLargeProblems) {
+  Problem problem = small(Dtype::fp16);
+  problem.batch = 10;
+  const double all = flops(problem, Pass::fwd_bwd).exact;
+  EXPECT_EQ(groups_to_compare(problem, 1, all * 1.01).size(), 20u);
+  const auto some = groups_to_compare(problem, 1, all / 4);
+  EXPECT_EQ(some.size(), 5u);
+  EXPECT_EQ(some.back().batch, 9);
+  EXPECT_EQ(groups_to_compare(problem, 1, 1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace flashbench::judge
