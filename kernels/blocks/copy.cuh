@@ -61,6 +61,13 @@ class TileStream {
   std::uint32_t slot_;
 };
 
+// Until at most `pending` groups of copies are under way, for the whole block.
+template <int pending>
+FLASHBENCH_INLINE void await_tiles() {
+  wait_copies<pending>();
+  __syncthreads();
+}
+
 // This block's (batch, head): where its matrices begin.
 template <class Element>
 struct Head {

@@ -58,9 +58,13 @@ struct Running {
         l(a.running_l + head_rows),
         seq_q(a.seq_q) {}
 
+  // What the last visit left; at the first one, what there is before any key.
   template <class Warps>
-  FLASHBENCH_INLINE void load(const Warps& warps, int first, typename Warps::Output& o_,
-                              typename Warps::Row& m_, typename Warps::Row& l_) const {
+  FLASHBENCH_INLINE void load(const Warps& warps, int first, bool first_visit,
+                              typename Warps::Output& o_, typename Warps::Row& m_,
+                              typename Warps::Row& l_) const {
+    fill(o_, 0), fill(m_, -INFINITY), fill(l_, 0);
+    if (first_visit) return;
     for_rows<Warps::row_blocks>(first + warps.first_row, seq_q, [&](int row, int i, int t) {
       m_.x[i][t] = m[row];
       l_.x[i][t] = l[row];

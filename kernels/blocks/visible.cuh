@@ -22,20 +22,22 @@ struct Limits {
   // Tiles up to a key. The first tile is always visited: rows without a key get their zeros there.
   FLASHBENCH_INLINE static int tiles_to(int key) { return max(1, (key + tile.bc - 1) / tile.bc); }
 
-  template <int row_blocks, int columns>
-  FLASHBENCH_INLINE void mask(Fragment<row_blocks, columns>& s, int first_row,
-                              int first_key) const {
+  // -inf where a row does not see a key, in S of Q tile i and K/V tile j.
+  template <class Warps>
+  FLASHBENCH_INLINE void mask(const Warps& warps, typename Warps::Scores& s, int i, int j) const {
+    if (j < unmasked_end(i)) return;
+    const int first_key = j * tile.bc + warps.first_key + lane_column();
 #pragma unroll
-    for (int i = 0; i < row_blocks; ++i)
+    for (int b = 0; b < Warps::row_blocks; ++b)
 #pragma unroll
       for (int t = 0; t < 2; ++t) {
-        const int row = first_row + i * 16 + lane_row() + t * 8;
-        const int end = limit(row) - first_key - lane_column();
+        const int row = i * tile.br + warps.first_row + b * 16 + lane_row() + t * 8;
+        const int end = limit(row) - first_key;
 #pragma unroll
-        for (int n = 0; n < columns / 8; ++n)
+        for (int n = 0; n < Warps::keys / 8; ++n)
 #pragma unroll
           for (int u = 0; u < 2; ++u)
-            if (n * 8 + u >= end) s.x[i][n][2 * t + u] = -INFINITY;
+            if (n * 8 + u >= end) s.x[b][n][2 * t + u] = -INFINITY;
       }
   }
 };

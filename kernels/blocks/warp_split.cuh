@@ -21,7 +21,7 @@ struct WarpSplit;
 template <class Element, Tile tile>
 struct WarpSplit<Element, tile, Split::queries> {
   static constexpr int row_blocks = tile.br / tile.warps / 16;
-  static constexpr int columns = tile.d;
+  static constexpr int keys = tile.bc, columns = tile.d;
   static constexpr int lanes_a_row = 4;  // among which a row's l lies in shares
   using Scores = Fragment<row_blocks, tile.bc>;
   using Output = Fragment<row_blocks, tile.d>;

@@ -61,25 +61,22 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     k.copy(shared_address(shared.kv[0]), args.seq_k - j * tile.bc);  // (Bc, d)
     v.copy(shared_address(shared.kv[1]), args.seq_k - j * tile.bc);  // (Bc, d)
     for (int i = begin; i < begin + tile.stages - 1; ++i) fetch(i);
-    wait_copies<0>();
-    __syncthreads();
+    await_tiles<0>();
     typename Warps::Operands kv;
     warps.take(kv, shared_address(shared.kv[0]), shared_address(shared.kv[1]));
 
     for (int i = begin; i < q_tiles.end; ++i) {
       const int first = i * tile.br;
+      const std::uint32_t q_tile = shared_address(shared.q[i % tile.stages]);
       typename Warps::Output o;  // (Br, d)
       typename Warps::Row m, l;  // (Br)
       typename Warps::Scores s;  // (Br, Bc)
-      fill(o, 0), fill(m, -INFINITY), fill(l, 0);
-      if (j > 0) running.load(warps, first, o, m, l);
-      wait_copies<tile.stages - 2>();
-      __syncthreads();
+      running.load(warps, first, j == 0, o, m, l);
+      await_tiles<tile.stages - 2>();
       fetch(i + tile.stages - 1);
-      warps.scores(s, shared_address(shared.q[i % tile.stages]), kv);
+      warps.scores(s, q_tile, kv);
       softmax.orient(s);
-      if (j >= visible.unmasked_end(i))
-        visible.mask(s, first + warps.first_row, j * tile.bc + warps.first_key);
+      visible.mask(warps, s, i, j);
       softmax.step(warps, s, m, l, o);
       warps.accumulate(o, l, s, kv);
       softmax.settle(warps, o, l);
@@ -87,8 +84,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
         running.store(warps, first, o, m, l);
       } else {
         softmax.finish(warps, o, l);
-        warps.store(o, shared_address(shared.q[i % tile.stages]), head.o, args.o_strides.seq, first,
-                    args.seq_q);
+        warps.store(o, q_tile, head.o, args.o_strides.seq, first, args.seq_q);
         stats.save(warps, head.rows, first, m, l);
       }
     }

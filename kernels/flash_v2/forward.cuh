@@ -24,7 +24,7 @@ struct QOuterShared {
   static constexpr Tile tile = Kernel::tile;
   Element q[tile.br][tile.d];
   Element k[tile.stages][tile.bc][tile.d], v[tile.stages][tile.bc][tile.d];
-  typename WarpSplit<Element, tile, Kernel::rung.split>::Exchange exchange;
+  [[no_unique_address]] typename WarpSplit<Element, tile, Kernel::rung.split>::Exchange exchange;
 };
 
 template <class Kernel>
@@ -45,7 +45,6 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
 
   for (int i = q_tiles.begin; i < q_tiles.end; ++i) {
     const int first = i * tile.br, kv_tiles = visible.kv_end(i), last = kv_tiles - 1;
-    const int unmasked_end = visible.unmasked_end(i);
     TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, i, 1);
     TileStream<Element, tile, tile.bc> k(head.k, args.k_strides.seq, last, -1);
     TileStream<Element, tile, tile.bc> v(head.v, args.v_strides.seq, last, -1);
@@ -67,8 +66,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     typename Warps::Row m, l;  // (Br)
     fill(o, 0), fill(m, -INFINITY), fill(l, 0);
     for (int n = 0, j = last; n < kv_tiles; ++n, --j) {
-      wait_copies<tile.stages - 2>();
-      __syncthreads();
+      await_tiles<tile.stages - 2>();
       fetch(n + tile.stages - 1);
       typename Warps::Scores s;  // (Br, Bc)
       typename Warps::Operands kv;
@@ -76,8 +74,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
                  shared_address(shared.v[n % tile.stages]));
       warps.scores(s, shared_address(shared.q), kv);
       softmax.orient(s);
-      if (j >= unmasked_end)
-        visible.mask(s, first + warps.first_row, j * tile.bc + warps.first_key);
+      visible.mask(warps, s, i, j);
       softmax.step(warps, s, m, l, o);
       warps.accumulate(o, l, s, kv);
       softmax.settle(warps, o, l);

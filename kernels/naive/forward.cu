@@ -46,12 +46,15 @@ FlashbenchStatus supports(const FlashbenchProblem* p, const FlashbenchDevice* de
   return FLASHBENCH_OK;
 }
 
-// Visible (query, key) pairs of one head: what the softmax evaluates.
+// Visible (query, key) pairs of one head: what the softmax evaluates. Rows below `first` see
+// nothing, those from `all` on see every key, and in between each sees one key more than the last.
 double visible_pairs(const FlashbenchProblem& p) {
-  double pairs = 0;
-  for (std::int64_t i = 0; i < p.seq_q; ++i)
-    pairs += static_cast<double>(std::clamp<std::int64_t>(i + 1 + shift_of(p), 0, p.seq_k));
-  return pairs;
+  const std::int64_t first = std::clamp<std::int64_t>(-shift_of(p), 0, p.seq_q);
+  const std::int64_t all = std::clamp<std::int64_t>(p.seq_k - shift_of(p), first, p.seq_q);
+  const double rising = static_cast<double>(all - first);
+  const double fewest = static_cast<double>(first + 1 + shift_of(p));
+  return rising * fewest + rising * (rising - 1) / 2 +
+         static_cast<double>(p.seq_q - all) * static_cast<double>(p.seq_k);
 }
 
 FlashbenchStatus cost(const FlashbenchProblem* p, const FlashbenchDevice* device, uint32_t,
