@@ -32,11 +32,11 @@ void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& b
       next = count;
     }
   };
-  std::vector<std::jthread> helpers;
+  std::vector<std::jthread> others;
   const std::int64_t threads = std::min({count, most, std::int64_t{usable_threads()}});
-  for (std::int64_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+  for (std::int64_t i = 1; i < threads; ++i) others.emplace_back(work);
   work();
-  helpers.clear();
+  others.clear();
   if (failure) std::rethrow_exception(failure);
 }
 

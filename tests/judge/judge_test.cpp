@@ -272,32 +272,5 @@ TEST(Judge, SamplesBlocksOfLargeProblemsAndSaysSo) {
   EXPECT_EQ(rows, static_cast<std::int64_t>(some.size()) * 64);
 }
 
-TEST(Judge, SaysWhatIsWrongWithAFolder) {
-  Court court(causal(64));
-  Judge judge(cpu_reference());
-  judge.prepare({causal(64), Pass::fwd, {{1, ""}}}, quiet);
-  EXPECT_THROW(judge.judge({Pass::fwd, 0, "/nowhere", "v2"}, quiet), std::runtime_error);
-  EXPECT_THROW(judge.judge({Pass::fwd, 3, "/nowhere", "v2"}, quiet), Refusal);
-}
-
-TEST(Judge, TalksTheProtocol) {
-  flashbench::testing::Peer peer([](int end) {
-    Judge judge(cpu_reference());
-    return answer_requests(
-        end, [&](const request::Any& body, const Tell& tell) { return judge.answer(body, tell); });
-  });
-  EXPECT_EQ(peer.ok<reply::Hello>(request::Hello{"cpu"}).tool, "flashbench-judge");
-  const auto prepared =
-      peer.ok<reply::Prepare>(request::Prepare{causal(64), Pass::fwd, {{1, ""}, {2, ""}}});
-  EXPECT_EQ(prepared.checksums.size(), 2u);
-  EXPECT_EQ(peer.ask(request::Run{}).status, Status::unsupported);
-  const Reply reply = peer.ask(request::Judge{Pass::fwd, 0, "/nowhere", "v2"});
-  EXPECT_EQ(reply.status, Status::failed);
-  EXPECT_THAT(reply.reason, HasSubstr("/nowhere/o.npy"));
-  peer.ok<reply::Drop>(request::Drop{});
-  peer.ok<reply::Bye>(request::Bye{});
-  EXPECT_EQ(peer.wait(), 0);
-}
-
 }  // namespace
 }  // namespace flashbench::judge

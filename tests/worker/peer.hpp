@@ -22,7 +22,7 @@ class Peer {
   // `serve` is given the worker's end and returns main's exit code.
   explicit Peer(const std::function<int(int)>& serve) : channel_(-1) {
     int ends[2] = {-1, -1};
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
     channel_ = Channel(ends[0]);
     worker_ = std::thread([this, serve, end = ends[1]] { exit_code_ = serve(end); });
   }

@@ -10,6 +10,7 @@
 #include "worker/fakes.hpp"
 #include "worker/npy.hpp"
 #include "worker/peer.hpp"
+#include "worker/requests.hpp"
 
 namespace flashbench {
 namespace {
@@ -39,41 +40,6 @@ template <class Backend = CpuBackend>
 int serve_fakes(int descriptor) {
   Backend backend;
   return serve(fake_plugin(), fake_ceilings, backend, descriptor);
-}
-
-Problem small(Dtype dtype = Dtype::fp32, Layout layout = Layout::bshd) {
-  Problem problem;
-  problem.batch = 2;
-  problem.heads = 4;
-  problem.kv_heads = 2;
-  problem.seq_q = 70;
-  problem.seq_k = 65;
-  problem.head_dim = 8;
-  problem.dtype = dtype;
-  problem.mask = Mask::causal;
-  problem.layout = layout;
-  problem.scale = 0.35;
-  return problem;
-}
-
-request::Prepare two_sets(const Problem& problem) {
-  return {problem, Pass::fwd, {{1, ""}, {2, ""}}};
-}
-
-request::Output output(const std::string& impl, const std::string& dir, int set = 0) {
-  request::Output request;
-  request.impl = impl;
-  request.dir = dir;
-  request.set = set;
-  return request;
-}
-
-request::Run run(const std::string& impl, std::int64_t count, int first_set = 0) {
-  request::Run request;
-  request.impl = impl;
-  request.count = count;
-  request.first_set = first_set;
-  return request;
 }
 
 struct Worker : Peer {

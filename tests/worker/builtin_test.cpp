@@ -1,0 +1,78 @@
+// The worker program with the built-in CPU implementations, and the judge program, as processes.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "worker/peer.hpp"
+
+namespace flashbench {
+namespace {
+
+using namespace flashbench::testing;
+
+// Runs `program --descriptor N` and returns its exit code.
+int spawn(const std::string& program, int descriptor) {
+  const std::string path = FLASHBENCH_BIN "/" + program, number = std::to_string(descriptor);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::fcntl(descriptor, F_SETFD, 0);  // the only one that the program is to inherit
+    ::execl(path.c_str(), path.c_str(), "--descriptor", number.c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(descriptor);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST(Programs, JudgePassesTheBuiltInsOutputs) {
+  if (::access(FLASHBENCH_BIN "/flashbench-worker-cpu", X_OK) != 0 ||
+      ::access(FLASHBENCH_BIN "/flashbench-judge", X_OK) != 0)
+    GTEST_SKIP() << "the programs are not built";
+  Folder folder;
+  Peer judge([](int end) { return spawn("flashbench-judge", end); });
+  Peer worker([](int end) { return spawn("flashbench-worker-cpu", end); });
+  const auto hello = worker.ok<reply::Hello>(request::Hello{"cpu"});
+  EXPECT_FALSE(hello.implementations.empty());
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16})
+    for (const Mask mask : {Mask::full, Mask::causal}) {
+      Problem problem;
+      problem.batch = problem.kv_heads = 1;
+      problem.heads = 2;
+      problem.seq_q = 333;
+      problem.seq_k = 300;
+      problem.head_dim = 64;
+      problem.dtype = dtype;
+      problem.mask = mask;
+      problem.scale = 0.125;
+      const request::Prepare prepare{problem, Pass::fwd, {{1, ""}, {2, ""}}};
+      EXPECT_EQ(worker.ok<reply::Prepare>(prepare).checksums,
+                judge.ok<reply::Prepare>(prepare).checksums);
+      for (const ImplementationFacts& facts : hello.implementations) {
+        request::Output output;
+        output.impl = facts.name;
+        output.dir = folder.path();
+        const Reply made = worker.ask(output);
+        if (made.status == Status::unsupported) continue;
+        ASSERT_EQ(made.status, Status::ok) << facts.name << ": " << made.reason;
+        const auto& body = std::get<reply::Output>(*made.body);
+        EXPECT_TRUE(body.guards_intact) << facts.name << ": " << body.guard_reason;
+        EXPECT_TRUE(body.repeats_equal.value_or(false)) << facts.name;
+        const request::Judge question{Pass::fwd, 0, folder.path(), facts.name};
+        for (const TensorCheck& check : judge.ok<reply::Judge>(question).tensors)
+          EXPECT_EQ(check.verdict, Verdict::pass) << facts.name << ": " << check.reason;
+        request::Run run;
+        run.impl = facts.name;
+        run.count = 3;
+        EXPECT_EQ(worker.ok<reply::Run>(run).hashes[0], body.hash) << facts.name;
+      }
+    }
+  worker.ok<reply::Bye>(request::Bye{});
+  EXPECT_EQ(worker.wait(), 0);
+}
+
+}  // namespace
+}  // namespace flashbench
