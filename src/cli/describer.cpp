@@ -18,7 +18,7 @@ Describer::Answer Describer::ask(const Case& what) {
     if (worker.source != what.source || worker.backend != what.backend || worker.program.empty())
       continue;
     try {
-      Session& session = sessions_.try_emplace(i, worker, timeout_s).first->second;
+      WorkerLink& session = sessions_.try_emplace(i, worker, timeout_s).first->second;
       const Reply reply = session.ask(request::Describe{what.problem, what.impl, what.pass});
       if (reply.status != Status::ok) return {reply.status, reply.reason, {}};
       return {Status::ok, "", body_of<reply::Describe>(reply)};

@@ -27,7 +27,7 @@ class Describer {
 
  private:
   const Roster& roster_;
-  std::map<std::size_t, Session> sessions_;  // by worker
+  std::map<std::size_t, WorkerLink> sessions_;  // by worker
 };
 
 }  // namespace flashbench

@@ -35,7 +35,7 @@ struct Bench {
   const Roster& roster;
   const Options& options;
   const ScheduleEvents& events;
-  std::vector<Session> workers;  // as in roster
+  std::vector<WorkerLink> workers;  // as in roster
   Judging judge;
   CeilingTable ceilings;
   Measurement measurement;
@@ -44,7 +44,7 @@ struct Bench {
 
   Bench(const Roster&, const Options&, const ScheduleEvents&, std::size_t rows,
         std::int64_t scratch_bytes);
-  Session& worker(const RowRun& run) { return workers[run.worker]; }
+  WorkerLink& worker(const RowRun& run) { return workers[run.worker]; }
   // The row is final: derives its figures and hands it on.
   void finish(RowRun&, Status, const std::string& reason = "");
   // The figures that follow from time, ceilings so far and peak. May be called again.

@@ -15,7 +15,7 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-void CeilingTable::measure(Session& worker, const std::string& name, double for_ms) {
+void CeilingTable::measure(WorkerLink& worker, const std::string& name, double for_ms) {
   broken_.insert(name);  // until it has answered
   const Reply reply = worker.ask(request::Ceiling{name, for_ms});
   if (reply.status != Status::ok) return;
@@ -35,7 +35,7 @@ std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
   CeilingTable table;
   for (const WorkerFacts& worker : roster.workers) {
     if (worker.source != "built-in") continue;
-    Session session(worker, 60);
+    WorkerLink session(worker, 60);
     for (const std::string& name : worker.hello.ceilings) {
       try {
         table.measure(session, name, ms_each);

@@ -17,7 +17,7 @@ class CeilingTable {
  public:
   // One turn of `name` in that worker. A ceiling that the worker refuses, or dies of, is not asked
   // for again; the death is passed on (WorkerLost).
-  void measure(Session&, const std::string& name, double for_ms);
+  void measure(WorkerLink&, const std::string& name, double for_ms);
   bool usable(const std::string& name) const { return !broken_.contains(name); }
   std::vector<Ceiling> medians() const;
 

@@ -13,7 +13,7 @@ using Checksums = std::map<std::size_t, std::vector<std::string>>;  // by worker
 
 // Asks once more after a drop when memory is short: an earlier problem may have left some behind.
 Reply prepare_worker(Bench& bench, std::size_t worker, const request::Prepare& inputs) {
-  Session& session = bench.workers[worker];
+  WorkerLink& session = bench.workers[worker];
   const OnProgress listener = bench.pace.listener("preparing inputs");
   Reply reply = session.ask(inputs, listener);
   if (reply.status != Status::oom) return reply;
@@ -51,7 +51,7 @@ void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
 }
 
 void drop_all(Bench& bench) {
-  for (Session& worker : bench.workers) {
+  for (WorkerLink& worker : bench.workers) {
     if (!worker.running()) continue;
     try {
       worker.ask(request::Drop{});

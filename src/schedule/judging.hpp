@@ -35,7 +35,7 @@ class Judging {
   Judgement ask(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                 const request::Judge& question, const OnProgress& on_progress);
 
-  Session session_;
+  WorkerLink session_;
   std::optional<std::vector<std::string>> prepared_;  // the judge's checksums of what it holds
   Pass prepared_pass_ = Pass::fwd;
 };

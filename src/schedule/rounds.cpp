@@ -17,12 +17,14 @@ bool in_rounds(const RowRun* run) {
 
 // Untimed runs that the user asked for, beyond the one that opens each turn.
 void warm_up(Bench& bench, RowRun& run, bool alone) {
-  const std::int64_t count = bench.options.warmup.value_or(0);
-  if (count <= 0) return;
   const Case& what = run.what();
-  const Reply reply =
-      bench.worker(run).ask(request::Run{what.impl, what.pass, {}, count, what.cache, 0});
-  if (reply.status != Status::ok) settle(bench, run, reply, alone);
+  constexpr std::int64_t most = 1000;  // at a time: a reply is one line
+  for (std::int64_t left = bench.options.warmup.value_or(0); left > 0; left -= most) {
+    const std::int64_t count = std::min(left, most);
+    const Reply reply =
+        bench.worker(run).ask(request::Run{what.impl, what.pass, {}, count, what.cache, 0});
+    if (reply.status != Status::ok) return settle(bench, run, reply, alone);
+  }
 }
 
 void turn(Bench& bench, RowRun& run, bool alone) {

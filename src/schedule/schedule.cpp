@@ -90,7 +90,7 @@ bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
       run_group(bench, group);
     }
   } catch (const Interrupted&) {
-    for (Session& worker : bench.workers) worker.stop();
+    for (WorkerLink& worker : bench.workers) worker.stop();
     bench.judge.stop();
     for (RowRun& run : rows)
       if (!run.finished) {
@@ -100,7 +100,7 @@ bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
       }
     return false;
   }
-  for (Session& worker : bench.workers) worker.leave();
+  for (WorkerLink& worker : bench.workers) worker.leave();
   bench.judge.leave();
   return true;
 }

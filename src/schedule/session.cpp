@@ -40,27 +40,27 @@ std::string hello_device(const WorkerFacts& worker) {
   return std::to_string(device ? device->ordinal.value_or(0) : 0);
 }
 
-Session::Session(std::string program, std::vector<std::string> arguments, std::string device,
-                 double timeout_s)
+WorkerLink::WorkerLink(std::string program, std::vector<std::string> arguments, std::string device,
+                       double timeout_s)
     : program_(std::move(program)),
       arguments_(std::move(arguments)),
       device_(std::move(device)),
       timeout_s_(timeout_s) {}
 
-Session::Session(const WorkerFacts& worker, double timeout_s)
-    : Session(worker.program, worker.arguments, hello_device(worker), timeout_s) {}
+WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
+    : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {}
 
-Reply Session::ask(const request::Any& body, const OnProgress& on_progress) {
+Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress) {
   if (!client_) start();
   return exchange(body, timeout_s_, on_progress);
 }
 
-void Session::leave() {
+void WorkerLink::leave() {
   if (client_) client_->leave();
   client_.reset();
 }
 
-void Session::start() {
+void WorkerLink::start() {
   try {
     client_ = std::make_unique<Client>(program_, arguments_);
   } catch (const ProcessError& error) {
@@ -76,7 +76,8 @@ void Session::start() {
       fmt::format("the device is gone: {}", hello ? hello->device_reason : reply.reason), false);
 }
 
-Reply Session::exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress) {
+Reply WorkerLink::exchange(const request::Any& body, double timeout_s,
+                           const OnProgress& on_progress) {
   Answer answer = client_->ask(body, timeout_s, on_progress);
   if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
   client_.reset();

@@ -22,12 +22,12 @@ struct WorkerLost : std::runtime_error {
 // The user wants to stop; unwinds to run_plan.
 struct Interrupted {};
 
-class Session {
+class WorkerLink {
  public:
   // `device` is said in hello at every start; empty: no hello (the judge).
-  Session(std::string program, std::vector<std::string> arguments, std::string device,
-          double timeout_s);
-  explicit Session(const WorkerFacts&, double timeout_s);
+  WorkerLink(std::string program, std::vector<std::string> arguments, std::string device,
+             double timeout_s);
+  explicit WorkerLink(const WorkerFacts&, double timeout_s);
 
   // Starts the program if it does not run. Throws WorkerLost and Interrupted; a reply that says
   // unsupported, oom or failed is returned like any other.

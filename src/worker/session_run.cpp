@@ -17,6 +17,9 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
+// A reply is one line of at most 1 MiB, so a turn by time ends here at the latest.
+constexpr std::int64_t most_timed = 10000;
+
 // How far a turn has come, and how many samples to enqueue next.
 class Progression {
  public:
@@ -26,10 +29,12 @@ class Progression {
   std::int64_t next_batch(std::int64_t taken) const {
     if (request_.count) return std::clamp<std::int64_t>(*request_.count - taken, 0, longest_batch);
     if (taken == 0) return 1;
+    if (taken >= most_timed) return 0;
     const double left = request_.for_ms.value_or(0) - elapsed_ms();
     if (left <= 0) return 0;
     const double each = std::max(elapsed_ms() / static_cast<double>(taken), 1e-3);
-    return std::clamp<std::int64_t>(static_cast<std::int64_t>(left / each), 1, longest_batch);
+    return std::clamp<std::int64_t>(static_cast<std::int64_t>(left / each), 1,
+                                    std::min(longest_batch, most_timed - taken));
   }
   void tell(const Tell& tell, std::int64_t taken) const {
     const std::string what = fmt::format("timing {}", request_.impl);

@@ -46,6 +46,14 @@ TEST(Run, ItersIsAnExactCount) {
   for (const auto& row : report.at("rows")) EXPECT_EQ(row.at("time_ms").at("n"), 7);
 }
 
+TEST(Run, TensOfThousandsOfSamplesOfATinyProblemFitItsReplies) {
+  const Outcome run =
+      flashbench_says({"run", "--device", "cpu", "--impl", "v1,v2", "--seq", "1", "--head-dim", "8",
+                       "--cache", "warm", "--warmup", "50000", "--json", "-"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  for (const auto& row : strict_json(run.out).at("rows")) EXPECT_EQ(row.at("status"), "ok");
+}
+
 TEST(Run, CheckOnlyTimesNothing) {
   const Outcome run =
       flashbench_says({"run", "--device", "cpu", "--seq", "64", "--check-only", "--json", "-"});
