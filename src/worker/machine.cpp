@@ -83,7 +83,7 @@ std::vector<int> usable_cpus() {
 
 std::int64_t l2_bytes_of(int cpu) {
   const std::string folder = l2_folder(cpu);
-  return (folder.empty() ? std::nullopt : bytes(first_line(folder + "size"))).value_or(1 << 20);
+  return folder.empty() ? 1 << 20 : bytes(first_line(folder + "size")).value_or(1 << 20);
 }
 
 std::int64_t l2_bytes() {
@@ -105,7 +105,8 @@ std::optional<std::int64_t> available_memory() {
   const std::optional<std::int64_t> machine = bytes(field("/proc/meminfo", "MemAvailable"));
   const std::optional<std::int64_t> group = left_of_group();
   if (machine && group) return std::min(*machine, *group);
-  return machine ? machine : group;
+  if (machine) return machine;
+  return group;
 }
 
 }  // namespace flashbench
