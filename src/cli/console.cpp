@@ -1,5 +1,6 @@
 #include "cli/console.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -46,7 +47,7 @@ void Console::progress(const std::string& what, std::size_t done, std::size_t of
   if (seconds_left >= 0) line += fmt::format(", about {:.0f} s left", seconds_left);
   const std::size_t width = terminal_width();
   if (line.size() >= width) line.resize(width - 1);
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  print_error("\r\x1b[K{}", line);
   std::fflush(stderr);
   dirty_ = true;
 }
@@ -54,12 +55,12 @@ void Console::progress(const std::string& what, std::size_t done, std::size_t of
 void Console::note(const std::string& line) {
   if (!terminal_) return;
   clear();
-  fmt::print(stderr, "{}\n", line);
+  print_error("{}\n", line);
 }
 
 void Console::warn(const std::string& sentence) {
   clear();
-  fmt::print(stderr, "flashbench: {}\n", sentence);
+  print_error("flashbench: {}\n", sentence);
 }
 
 void Console::clear() {
@@ -67,6 +68,13 @@ void Console::clear() {
   std::fputs("\r\x1b[K", stderr);
   std::fflush(stderr);
   dirty_ = false;
+}
+
+void open_standard_streams() {
+  for (int descriptor = 0; descriptor <= 2; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0)
+      // The lowest free number is this one.
+      if (open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY) < 0) return;
 }
 
 }  // namespace flashbench

@@ -1,10 +1,23 @@
 // What goes to stderr while a run goes on: progress on a terminal only, warnings always.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
+#include <cstdio>
 #include <string>
+#include <utility>
 
 namespace flashbench {
+
+// To stderr; one that cannot be written to is no reason to stop.
+template <class... Values>
+void print_error(fmt::format_string<Values...> text, Values&&... values) {
+  std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
+}
+// Opens what the caller closed of stdin, stdout and stderr, so that no other file takes its number.
+// Writing to a stdout that was closed still fails.
+void open_standard_streams();
 
 bool is_terminal(int descriptor);
 // Whether stdout may be coloured: a terminal, and no NO_COLOR.

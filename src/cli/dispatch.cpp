@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "cli/commands.hpp"
+#include "cli/console.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
@@ -60,13 +61,14 @@ int dispatch(const Arguments& words) {
 }
 
 int complain(const char* what, int code) {
-  fmt::print(stderr, "flashbench: {}\n", what);
+  print_error("flashbench: {}\n", what);
   return code;
 }
 
 }  // namespace
 
 int run_command_line(const Arguments& words) {
+  open_standard_streams();
   try {
     const int code = dispatch(words);
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw UsageError("cannot write to stdout");

@@ -1,4 +1,5 @@
 #include "cli/dry_run.hpp"
+#include "cli/console.hpp"
 
 #include <fmt/format.h>
 
@@ -126,11 +127,11 @@ int dry_run(const RunWords& words) {
   const Options& options = words.request.options;
   std::string why;
   const Roster roster = roster_or_known(options.device, &why);
-  for (const std::string& notice : roster.notices) fmt::print(stderr, "flashbench: {}\n", notice);
-  if (!why.empty()) fmt::print(stderr, "flashbench: planning without a worker: {}\n", why);
+  for (const std::string& notice : roster.notices) print_error("flashbench: {}\n", notice);
+  if (!why.empty()) print_error("flashbench: planning without a worker: {}\n", why);
   const Plan plan = make_plan(words.request, roster);
   if (plan.cases.empty()) {
-    fmt::print(stderr, "flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
+    print_error("flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
     return exit_code::nothing;
   }
   const auto& device = roster.workers.front().hello.device;

@@ -70,7 +70,7 @@ bool write_outputs(const Report& report, const Options& options, bool wide) {
     try {
       write_atomically(file, render());
     } catch (const std::exception& error) {
-      fmt::print(stderr, "flashbench: {}\n", error.what());
+      print_error("flashbench: {}\n", error.what());
       all_written = false;
     }
   };

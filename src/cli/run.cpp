@@ -23,7 +23,7 @@ namespace flashbench {
 namespace {
 
 int nothing_matched(const Plan& plan) {
-  fmt::print(stderr, "flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
+  print_error("flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
   return exit_code::nothing;
 }
 

@@ -74,9 +74,12 @@ std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {
   must_match("build", earlier.tool_build, now.tool_build);
   must_match("seed", earlier.measurement.seed, now.measurement.seed);
   must_match("method", earlier.measurement.method, now.measurement.method);
+  must_match("check", earlier.measurement.check, now.measurement.check);
+  must_match("iters", earlier.measurement.iters.value_or(0), now.measurement.iters.value_or(0));
   std::vector<Row> rows;
-  for (const Row& row : earlier.rows)
-    if (stands(row)) rows.push_back(row);
+  for (const Row& row :
+       earlier.rows)  // what a folder held then is not known: loaded rows run again
+    if (stands(row) && row.what.problem.init != Init::loaded) rows.push_back(row);
   return rows;
 }
 

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "support/run_program.hpp"
@@ -143,6 +146,16 @@ TEST(Words, NothingButUnsupportedRowsIsExitFour) {
     ASSERT_TRUE(row.at("reason").is_string());
     EXPECT_NE(row.at("reason"), "");
   }
+}
+
+TEST(Words, AnErrorOutputThatCannotBeWrittenChangesNoExitCode) {
+  const auto exit_code_of = [](const std::string& words) {
+    const int status = std::system((std::string(FLASHBENCH_BIN) + "/flashbench " + words).c_str());
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  };
+  EXPECT_EQ(exit_code_of("--bogus 2>/dev/full"), 2);
+  EXPECT_EQ(exit_code_of("--bogus <&- >&- 2>&-"), 2);
+  EXPECT_EQ(exit_code_of("--version <&- 2>&- >/dev/null"), 0);
 }
 
 }  // namespace

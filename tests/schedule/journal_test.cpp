@@ -70,5 +70,22 @@ TEST(Resume, RefusesAnotherDeviceBuildOrSeed) {
   EXPECT_THROW(resumable_rows(earlier, now), UsageError);
 }
 
+TEST(Resume, RefusesRowsCheckedOrCountedOtherwise) {
+  Report earlier;
+  earlier.measurement.check = "none";
+  EXPECT_THROW(resumable_rows(earlier, Report{}), UsageError);
+  earlier = {};
+  earlier.measurement.iters = 7;
+  EXPECT_THROW(resumable_rows(earlier, Report{}), UsageError);
+}
+
+TEST(Resume, RunsLoadedRowsAgain) {
+  Report earlier;
+  earlier.rows.push_back(row_of("a", Status::ok));
+  EXPECT_EQ(resumable_rows(earlier, Report{}).size(), 1u);
+  earlier.rows[0].what.problem.init = Init::loaded;
+  EXPECT_TRUE(resumable_rows(earlier, Report{}).empty());
+}
+
 }  // namespace
 }  // namespace flashbench::test
