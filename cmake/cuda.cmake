@@ -60,4 +60,11 @@ if(FLASHBENCH_TESTS)
   enable_testing()
   add_test(NAME kernels/forward_check COMMAND forward_check)
   set_tests_properties(kernels/forward_check PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 600)
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(Python3_FOUND AND "${CMAKE_CUDA_ARCHITECTURES}" MATCHES "80-real")
+    add_test(NAME kernels/sm_80_resources
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/kernels/sm_80_resources.py
+                     $<TARGET_FILE:flashbench-worker-cuda>)
+    set_tests_properties(kernels/sm_80_resources PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
+  endif()
 endif()
