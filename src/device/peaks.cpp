@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "device/uuid.hpp"
+
 namespace flashbench {
 
 namespace {
@@ -30,6 +32,11 @@ constexpr std::array entries{
     Entry{"NVIDIA H200", {989.4, 4800, h200}},
     Entry{"NVIDIA H200 NVL", {835.5, 4800, h200}},
     Entry{"NVIDIA H20", {148, 4000, "NVIDIA H20 datasheet"}},
+    Entry{"NVIDIA A30", {165, 933, "NVIDIA A30 datasheet"}},
+    Entry{"NVIDIA A40", {149.7, 696, "NVIDIA A40 datasheet"}},
+    Entry{"NVIDIA A10", {125, 600, "NVIDIA A10 datasheet"}},
+    Entry{"NVIDIA L40S", {362.05, 864, "NVIDIA L40S datasheet"}},
+    Entry{"NVIDIA L4", {121, 300, "NVIDIA L4 datasheet, half of the figure with sparsity"}},
     Entry{"NVIDIA GeForce RTX 4090", {165.2, 1008, ada}},
     Entry{"NVIDIA GeForce RTX 3090", {71, 936, ampere}},
     Entry{"NVIDIA RTX A6000",
@@ -47,7 +54,7 @@ std::optional<Peak> datasheet_peak(std::string_view device_name) {
 }
 
 void apply_peak(DeviceFacts& device, const std::optional<double>& given_tflops) {
-  const std::optional<Peak> peak = datasheet_peak(device.name);
+  const std::optional<Peak> peak = is_mig(device.uuid) ? std::nullopt : datasheet_peak(device.name);
   if (peak && !device.peak_gbps) device.peak_gbps = peak->gbps;
   if (given_tflops) {
     device.peak_tflops = given_tflops;

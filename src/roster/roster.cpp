@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "device/monitor.hpp"
 #include "device/peaks.hpp"
 #include "schedule/client.hpp"
 
@@ -54,6 +55,7 @@ Greeting greet(const std::string& name, Backend backend, const std::string& devi
               fmt::format("{} speaks protocol {}, this program {}", name, hello->protocol,
                           protocol_version)};
     if (!hello->device) return {{}, hello->device_reason};
+    complete_from_driver(*hello->device);
     apply_peak(*hello->device);
     return {WorkerFacts{program, {}, "built-in", backend, std::move(*hello)}, ""};
   } catch (const ProcessError& error) {
@@ -67,6 +69,12 @@ bool is_ordinal(const std::string& device) {
 }
 
 }  // namespace
+
+std::string gpu_uuid(const Roster& roster) {
+  if (roster.backend != Backend::cuda || roster.workers.empty()) return {};
+  const auto& device = roster.workers.front().hello.device;
+  return device ? device->uuid : "";
+}
 
 Roster call_roster(const std::string& device) {
   return call_roster(device, program_folders());

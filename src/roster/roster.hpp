@@ -26,6 +26,9 @@ struct Roster {
   std::vector<std::string> notices;  // for stderr: "no usable GPU (...): measuring on the CPU"
 };
 
+// Of the GPU that all workers share; empty on the CPU.
+std::string gpu_uuid(const Roster&);
+
 // The device asked for cannot be used (exit 3); one sentence with the cause.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;

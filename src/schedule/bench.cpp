@@ -51,6 +51,15 @@ Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& tol
       scratch(scratch_bytes),
       pace(told, rows, wanted.time_budget_s * 2) {
   for (const WorkerFacts& facts : roster.workers) workers.emplace_back(facts, options.timeout_s);
+  const std::string uuid = gpu_uuid(roster);
+  std::string why;
+  if (!uuid.empty() && !(gpu = GpuMonitor::open(uuid, why)))
+    warn(fmt::format("clocks and other processes on the GPU are not watched: {}", why));
+}
+
+OnWait Bench::watch(RowRun& run) const {
+  if (!gpu) return {};
+  return [this, &run] { run.readings.push_back(gpu->read()); };
 }
 
 void Bench::finish(RowRun& run, Status status, const std::string& reason) {
@@ -60,6 +69,8 @@ void Bench::finish(RowRun& run, Status status, const std::string& reason) {
   row.reason = reason;
   if (status == Status::ok && !run.samples.empty()) {
     row.time = summarize(run.samples);
+    const auto& device = roster.workers[run.worker].hello.device;
+    note_readings(row, run.readings, device ? device->clock_mhz : std::nullopt);
     if (!options.iters && !precise(run, options)) row.flags.emplace_back("imprecise");
     derive_figures(run);
   } else {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "device/monitor.hpp"
 #include "schedule/ceilings.hpp"
 #include "schedule/judging.hpp"
 #include "schedule/row_run.hpp"
@@ -36,6 +37,7 @@ struct Bench {
   const Options& options;
   const ScheduleEvents& events;
   std::vector<WorkerLink> workers;  // as in roster
+  std::unique_ptr<GpuMonitor> gpu;  // null: a CPU, or a GPU that cannot be watched
   Judging judge;
   CeilingTable ceilings;
   Measurement measurement;
@@ -45,6 +47,8 @@ struct Bench {
   Bench(const Roster&, const Options&, const ScheduleEvents&, std::size_t rows,
         std::int64_t scratch_bytes);
   WorkerLink& worker(const RowRun& run) { return workers[run.worker]; }
+  // What reads the GPU while a turn of this row is waited for; may be empty.
+  OnWait watch(RowRun&) const;
   // The row is final: derives its figures and hands it on.
   void finish(RowRun&, Status, const std::string& reason = "");
   // The figures that follow from time, ceilings so far and peak. May be called again.

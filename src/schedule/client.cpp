@@ -43,21 +43,54 @@ class Lifeline {
   std::string what_;
 };
 
+// When to look at something else while waiting.
+class Lookout {
+ public:
+  explicit Lookout(const OnWait& look) : look_(look) {}
+  milliseconds wait(milliseconds most) const {
+    if (!look_) return most;
+    return std::clamp(std::chrono::ceil<milliseconds>(due_ - Clock::now()), milliseconds(0), most);
+  }
+  void look_when_due() {
+    if (look_ && Clock::now() >= due_) look();
+  }
+  void look_at_least_once() {
+    if (look_ && !looked_) look();
+  }
+
+ private:
+  // Not at once: what was asked for has to begin.
+  static constexpr milliseconds first{2}, then{20};
+
+  void look() {
+    look_();
+    looked_ = true;
+    due_ = Clock::now() + then;
+  }
+
+  const OnWait& look_;
+  bool looked_ = false;
+  Clock::time_point due_ = Clock::now() + first;
+};
+
 }  // namespace
 
 Client::Client(const std::string& program, const std::vector<std::string>& arguments)
     : process_(program, arguments), channel_(process_.take_descriptor()) {}
 
-Answer Client::ask(request::Any body, double timeout_s, const OnProgress& on_progress) {
+Answer Client::ask(request::Any body, double timeout_s, const OnProgress& on_progress,
+                   const OnWait& on_wait) {
   using Read = Channel::Read;
   const std::int64_t id = ++last_id_;
   process_.trim_words();
   if (!channel_.write_line(to_line(Request{id, std::move(body)})))
     return lost(Answer::Kind::died, "");
   Lifeline life(timeout_s);
+  Lookout lookout(on_wait);
   for (std::string line;;) {
     if (interrupted()) return lost(Answer::Kind::interrupted, "was interrupted");
-    const Read read = channel_.read_line(line, life.wait());
+    lookout.look_when_due();
+    const Read read = channel_.read_line(line, lookout.wait(life.wait()));
     if (read == Read::closed) return lost(Answer::Kind::died, "");
     if (read == Read::too_long) return lost(Answer::Kind::died, "sent a line without an end");
     if (read != Read::line) {
@@ -68,8 +101,10 @@ Answer Client::ask(request::Any body, double timeout_s, const OnProgress& on_pro
     }
     try {
       auto answer = parse_answer(line);
-      if (auto* reply = std::get_if<Reply>(&answer); reply && reply->id == id)
+      if (auto* reply = std::get_if<Reply>(&answer); reply && reply->id == id) {
+        lookout.look_at_least_once();
         return {Answer::Kind::reply, std::move(*reply), ""};
+      }
       if (const auto* progress = std::get_if<Progress>(&answer); progress && progress->id == id) {
         life.heard(*progress);
         if (on_progress) on_progress(*progress);

@@ -21,6 +21,9 @@ struct Answer {
 };
 
 using OnProgress = std::function<void(const Progress&)>;
+// Looks at something else while the answer is waited for: about every 20 ms, and once for every
+// answer that comes sooner.
+using OnWait = std::function<void()>;
 
 class Client {
  public:
@@ -29,7 +32,8 @@ class Client {
 
   // Waits for the reply as long as something is finished every `timeout_s` seconds. After any
   // answer but a reply the process is gone.
-  Answer ask(request::Any body, double timeout_s, const OnProgress& on_progress = {});
+  Answer ask(request::Any body, double timeout_s, const OnProgress& on_progress = {},
+             const OnWait& on_wait = {});
   // Says goodbye and gives the process a moment to leave.
   void leave();
 

@@ -32,8 +32,8 @@ void turn(Bench& bench, RowRun& run, bool alone) {
   const std::string doing = "timing " + short_name(run.what());
   bench.pace.say(doing);
   const auto started = Clock::now();
-  const Reply reply =
-      bench.worker(run).ask(next_turn(run, bench.options), bench.pace.listener(doing));
+  const Reply reply = bench.worker(run).ask(next_turn(run, bench.options),
+                                            bench.pace.listener(doing), bench.watch(run));
   run.spent_s += std::chrono::duration<double>(Clock::now() - started).count();
   if (reply.status != Status::ok) return settle(bench, run, reply, alone);
   const auto& samples = body_of<reply::Run>(reply);

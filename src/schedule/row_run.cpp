@@ -41,6 +41,7 @@ std::int64_t next_count(const RowRun& run, std::int64_t wanted, const Options& o
 
 void RowRun::start_over() {
   samples.clear();
+  readings.clear();
   spent_s = 0;
   turns = 0;
   set_aside = judged = false;

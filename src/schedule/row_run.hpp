@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "device/readings.hpp"
 #include "plan/request.hpp"
 #include "record/messages.hpp"
 #include "record/row.hpp"
@@ -22,7 +23,8 @@ struct RowRun {
   bool repeats_equal = true;
   std::array<std::string, input_sets> hashes;
   std::vector<Sample> samples;
-  double spent_s = 0;  // wall time of its turns
+  std::vector<Reading> readings;  // of the GPU while they were taken
+  double spent_s = 0;             // wall time of its turns
   int turns = 0;
 
   const Case& what() const { return row.what; }

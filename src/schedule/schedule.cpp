@@ -6,6 +6,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "device/lock.hpp"
 #include "schedule/group.hpp"
 #include "schedule/interrupt.hpp"
 #include "schedule/journal.hpp"
@@ -113,6 +114,7 @@ ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& o
   std::vector<RowRun> rows = make_rows(plan, roster, options, known);
   const auto to_run = static_cast<std::size_t>(
       std::ranges::count(rows, false, [](const RowRun& run) { return run.finished; }));
+  const GpuLock lock(to_run ? gpu_uuid(roster) : "", events.warning, interrupted);
   Bench bench(roster, options, events, to_run, scratch_bytes(plan));
   if (!plan.cases.empty()) bench.measurement.cache = plan.cases.front().cache;
   ScheduleResult result;

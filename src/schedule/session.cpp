@@ -50,9 +50,10 @@ WorkerLink::WorkerLink(std::string program, std::vector<std::string> arguments, 
 WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
     : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {}
 
-Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress) {
+Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
+                      const OnWait& on_wait) {
   if (!client_) start();
-  return exchange(body, timeout_s_, on_progress);
+  return exchange(body, timeout_s_, on_progress, on_wait);
 }
 
 void WorkerLink::leave() {
@@ -68,7 +69,7 @@ void WorkerLink::start() {
   }
   if (device_.empty()) return;
   const Reply reply =
-      exchange(request::Hello{device_}, std::max(timeout_s_, hello_timeout_s), OnProgress{});
+      exchange(request::Hello{device_}, std::max(timeout_s_, hello_timeout_s), {}, {});
   const auto* hello = reply.body ? std::get_if<reply::Hello>(&*reply.body) : nullptr;
   if (hello && hello->device) return;
   stop();
@@ -77,8 +78,8 @@ void WorkerLink::start() {
 }
 
 Reply WorkerLink::exchange(const request::Any& body, double timeout_s,
-                           const OnProgress& on_progress) {
-  Answer answer = client_->ask(body, timeout_s, on_progress);
+                           const OnProgress& on_progress, const OnWait& on_wait) {
+  Answer answer = client_->ask(body, timeout_s, on_progress, on_wait);
   if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
   client_.reset();
   if (answer.kind == Answer::Kind::interrupted) throw Interrupted{};

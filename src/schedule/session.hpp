@@ -31,14 +31,16 @@ class WorkerLink {
 
   // Starts the program if it does not run. Throws WorkerLost and Interrupted; a reply that says
   // unsupported, oom or failed is returned like any other.
-  Reply ask(const request::Any& body, const OnProgress& on_progress = {});
+  Reply ask(const request::Any& body, const OnProgress& on_progress = {},
+            const OnWait& on_wait = {});
   bool running() const { return client_ != nullptr; }
   void stop() { client_.reset(); }  // at once
   void leave();                     // politely
 
  private:
   void start();
-  Reply exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress);
+  Reply exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress,
+                 const OnWait& on_wait);
 
   std::string program_;
   std::vector<std::string> arguments_;

@@ -15,7 +15,12 @@ TEST(Peaks, AreDenseSixteenBitWithFp32Accumulation) {  // B05
                                                      {"NVIDIA H20", 148},
                                                      {"NVIDIA GeForce RTX 4090", 165},
                                                      {"NVIDIA GeForce RTX 3090", 71},
-                                                     {"NVIDIA RTX A6000", 155}};
+                                                     {"NVIDIA RTX A6000", 155},
+                                                     {"NVIDIA A10", 125},
+                                                     {"NVIDIA A30", 165},
+                                                     {"NVIDIA A40", 149.7},
+                                                     {"NVIDIA L4", 121},
+                                                     {"NVIDIA L40S", 362}};
   for (const auto& [device, tflops] : expected) {
     const auto peak = datasheet_peak(device);
     ASSERT_TRUE(peak) << device;
@@ -34,6 +39,7 @@ TEST(Peaks, GivenByTheUserWinAndSaySo) {
   DeviceFacts device;
   device.name = "NVIDIA H200";
   apply_peak(device);
+  EXPECT_EQ(device.peak_gbps, 4800);
   EXPECT_NEAR(*device.peak_tflops, 989, 1);
   apply_peak(device, 500);
   EXPECT_EQ(device.peak_tflops, 500);

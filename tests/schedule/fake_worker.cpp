@@ -1,6 +1,7 @@
 // A worker and judge whose implementations behave as their names say. Names are "kind" or "kind:N";
 // N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
 // is noted there; FAKE_NAMES (a comma list) is what hello says there is.
+// FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
 //   wronghash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward that does
@@ -68,13 +69,16 @@ class Fake {
     return served_.size() > (served_.contains(impl) ? 1u : 0u);
   }
 
-  Reply answer(const request::Hello&) {
+  Reply answer(const request::Hello& r) {
     reply::Hello hello;
     hello.tool = "fake";
     hello.source = "built-in";
     if (has_device_) {
       hello.device = DeviceFacts{};
       hello.device->name = "fake device";
+    } else if (std::getenv("FAKE_GPUS")) {
+      hello.device = gpu(std::stoul(r.device));
+      hello.device_reason = "there is no GPU " + r.device;
     } else {
       hello.device_reason = "driver 11.2 is older than CUDA 12.4 needs";
     }
@@ -85,6 +89,18 @@ class Fake {
         hello.implementations.push_back({name, "an idea", "1", {"fwd"}});
     }
     return ok(hello);
+  }
+  static std::optional<DeviceFacts> gpu(std::size_t ordinal) {
+    std::istringstream list(std::getenv("FAKE_GPUS"));
+    std::string each;
+    for (std::size_t i = 0; i <= ordinal; ++i)
+      if (!std::getline(list, each, ',')) return std::nullopt;
+    DeviceFacts facts;
+    facts.backend = Backend::cuda;
+    facts.uuid = each.substr(0, each.find(' '));
+    facts.name = each.substr(each.find(' ') + 1);
+    facts.ordinal = static_cast<std::int64_t>(ordinal);
+    return facts;
   }
   Reply answer(const request::Describe& r) {
     note("describe " + r.impl);

@@ -51,6 +51,14 @@ TEST(Turn, IsATenthOfASecondUnlessTheBudgetIsSmall) {
   EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 10);
 }
 
+TEST(StartingOver, ForgetsWhatWasMeasured) {
+  RowRun run = row_with(5, 0);
+  run.readings.resize(3);
+  run.start_over();
+  EXPECT_TRUE(run.samples.empty());
+  EXPECT_TRUE(run.readings.empty());
+}
+
 TEST(Checks, KeepTheWorstOfBothSets) {
   TensorCheck good, bad;
   good.tensor = bad.tensor = "o";
