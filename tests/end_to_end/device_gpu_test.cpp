@@ -9,12 +9,14 @@ namespace {
 
 class Gpu : public OnDevice {};
 
-// Of `nvidia-smi -L`: "GPU 0: NVIDIA H200 (UUID: GPU-...)", in the order of PCI addresses.
+// Of `nvidia-smi -L`: "GPU 0: NVIDIA H200 (UUID: GPU-...)", in the order of PCI addresses. None
+// where it is divided into slices.
 std::vector<std::string> gpu_uuids() {
   std::vector<std::string> uuids;
   for (const char* path : {"/usr/bin/nvidia-smi", "/usr/local/bin/nvidia-smi"}) {
     if (access(path, X_OK) != 0) continue;
     for (const std::string& line : lines_of(Program(path, {"-L"}).wait(30).out)) {
+      if (contains(line, "UUID: MIG-")) return {};  // CUDA sees the slices, by other names
       const auto at = line.find("UUID: GPU-");
       if (line.starts_with("GPU ") && at != std::string::npos)
         uuids.push_back(line.substr(at + 6, line.find(')', at) - at - 6));
@@ -26,7 +28,7 @@ std::vector<std::string> gpu_uuids() {
 
 // Not of the fixture above, which would skip.
 TEST(GpuMachine, UsesTheGpuThatItsDriverShows) {
-  if (gpu_uuids().empty()) GTEST_SKIP() << "nvidia-smi shows no GPU";
+  if (gpu_uuids().empty()) GTEST_SKIP() << "nvidia-smi shows no whole GPU";
   if (access(FLASHBENCH_BIN "/flashbench-worker-cuda", X_OK) != 0)
     GTEST_SKIP() << "built without CUDA";
   EXPECT_EQ(why_not_tested(), "");
@@ -68,7 +70,7 @@ TEST_F(Gpu, BeyondThoseThereAreIsExitThreeNamingTheRange) {
 
 TEST_F(Gpu, OfTheReportIsTheOneThatRan) {
   const auto uuids = gpu_uuids();
-  if (uuids.empty()) GTEST_SKIP() << "nvidia-smi shows no GPU";
+  if (uuids.empty()) GTEST_SKIP() << "nvidia-smi shows no whole GPU";
   const std::string found = uuid_of(small_row("0", {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}));
   EXPECT_TRUE(contains(found, uuids[0].substr(4))) << found << " for " << uuids[0];
 }
