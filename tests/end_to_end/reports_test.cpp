@@ -86,6 +86,23 @@ TEST(Reports, APathThatCannotBeWrittenIsExitTwoBeforeAnyWork) {
   }
 }
 
+TEST(Reports, SayHowInputsWereMadeAndZerosAreNotComparable) {
+  const TemporaryFolder folder;
+  for (const std::string init : {"normal", "zeros"}) {
+    const Outcome run = flashbench_says(small_and(
+        {"--impl", "v2", "--init", init, "--seed", "7", "--json", folder / (init + ".json")}));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_THAT(run.out, HasSubstr(init));
+    const auto report = strict_json(read_file(folder / (init + ".json")));
+    EXPECT_EQ(report.at("measurement").at("seed"), 7);
+    for (const auto& row : report.at("rows")) EXPECT_EQ(row.at("init"), init);
+  }
+  const Outcome compared =
+      flashbench_says({"compare", folder / "normal.json", folder / "zeros.json"});
+  EXPECT_EQ(compared.exit_code, 6) << compared.out;
+  EXPECT_THAT(compared.out + compared.err, HasSubstr("zeros"));
+}
+
 TEST(Reports, AnOddLabelSurvivesCsvAndJson) {
   const TemporaryFolder folder;
   const std::string label = "a,\"b\"\nc";

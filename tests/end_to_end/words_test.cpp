@@ -133,19 +133,25 @@ TEST(Words, AFilterThatMatchesNothingIsExitFour) {
 }
 
 TEST(Words, NothingButUnsupportedRowsIsExitFour) {
-  const TemporaryFolder folder;
-  const std::string report = folder / "r.json";
-  const Outcome run = flashbench_says({"run", "--device", "cpu", "--pass", "bwd", "--seq", "64",
-                                       "--time-budget", "0.05", "--json", report});
-  const auto json = strict_json(read_file(report));
-  for (const auto& row : json.at("rows"))
-    if (row.at("status") == "ok") GTEST_SKIP() << "the CPU has a backward now";
+  const Outcome run =
+      flashbench_says({"run", "--device", "cpu", "--head-dim", "63", "--seq", "64", "--json", "-"});
   EXPECT_EQ(run.exit_code, 4);
-  for (const auto& row : json.at("rows")) {
+  const auto report = strict_json(run.out);
+  ASSERT_EQ(report.at("rows").size(), 3u);
+  for (const auto& row : report.at("rows")) {
     EXPECT_EQ(row.at("status"), "unsupported");
-    ASSERT_TRUE(row.at("reason").is_string());
-    EXPECT_NE(row.at("reason"), "");
+    EXPECT_THAT(row.at("reason").get<std::string>(), HasSubstr("head_dim 63"));
   }
+}
+
+TEST(Words, AnUnsupportedRowKeepsNoOtherFromRunning) {
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--impl", "v2", "--head-dim",
+                                       "63,64", "--seq", "64", "--check-only", "--json", "-"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto report = strict_json(run.out);
+  ASSERT_EQ(report.at("rows").size(), 2u);
+  EXPECT_EQ(report.at("rows")[0].at("status"), "unsupported");
+  EXPECT_EQ(report.at("rows")[1].at("status"), "ok");
 }
 
 TEST(Words, AnErrorOutputThatCannotBeWrittenChangesNoExitCode) {

@@ -40,6 +40,12 @@ struct Suite {
   }
 };
 
+// Empty, or a sentence.
+inline std::string near(const char* what, double got, double want, double tolerance) {
+  if (got == want || std::fabs(got - want) <= tolerance) return {};
+  return std::string(what) + " is " + std::to_string(got) + ", not " + std::to_string(want);
+}
+
 inline FlashbenchProblem problem(FlashbenchDtype dtype, std::int64_t b, std::int64_t hq,
                                  std::int64_t hkv, std::int64_t sq, std::int64_t sk, std::int64_t d,
                                  bool causal) {

@@ -53,11 +53,6 @@ void shapes(Suite& suite, bool small) {
       }
 }
 
-std::string near(const char* what, double got, double want, double tolerance) {
-  if (got == want || std::fabs(got - want) <= tolerance) return {};
-  return std::string(what) + " is " + std::to_string(got) + ", not " + std::to_string(want);
-}
-
 void rows_without_keys(Suite& suite) {
   Case c(problem(FLASHBENCH_FP16, 1, 1, 1, 5, 2, 64, true), Padding::bshd);
   c.inputs(constant(0), normal(1), [](auto, auto s, auto, auto) { return 1.0f + 2.0f * s; });

@@ -3,12 +3,12 @@
 // otherwise go unseen.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -73,6 +73,7 @@ inline void write_npy(const std::string& path, const Array& array, const std::st
   text += static_cast<char>(header.size() & 255);
   text += static_cast<char>(header.size() >> 8);
   text += header;
+  text.reserve(text.size() + array.values.size() * static_cast<std::size_t>(type[2] - '0'));
   const auto append = [&text](const auto& number) {
     text.append(reinterpret_cast<const char*>(&number), sizeof number);
   };
@@ -102,7 +103,10 @@ double number_at(const std::string& text, std::size_t offset) {
 
 inline Array read_npy(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  file.seekg(0, std::ios::end);
+  std::string text(static_cast<std::size_t>(std::max<std::streamoff>(file.tellg(), 0)), '\0');
+  file.seekg(0);
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (text.size() < 10 || text.compare(1, 5, "NUMPY") != 0)
     throw std::runtime_error(path + " is no .npy file");
   const std::size_t start = 10 + static_cast<unsigned char>(text[8]) +
@@ -125,6 +129,7 @@ inline Array read_npy(const std::string& path) {
     count *= static_cast<std::size_t>(array.shape.back());
     at = header.find_first_not_of("0123456789", digit);
   }
+  array.values.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t offset = start + i * size;
     array.values.push_back(size == 2   ? npy_detail::number_at<std::uint16_t>(text, offset)

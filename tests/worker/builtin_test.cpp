@@ -1,32 +1,16 @@
 // The worker program with the built-in CPU implementations, and the judge program, as processes.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
 
 #include "worker/peer.hpp"
+#include "worker/spawn.hpp"
 
 namespace flashbench {
 namespace {
 
 using namespace flashbench::testing;
-
-// Runs `program --descriptor N` and returns its exit code.
-int spawn(const std::string& program, int descriptor) {
-  const std::string path = FLASHBENCH_BIN "/" + program, number = std::to_string(descriptor);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::fcntl(descriptor, F_SETFD, 0);  // the only one that the program is to inherit
-    ::execl(path.c_str(), path.c_str(), "--descriptor", number.c_str(), nullptr);
-    ::_exit(127);
-  }
-  ::close(descriptor);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 TEST(Programs, JudgePassesTheBuiltInsOutputs) {
   if (::access(FLASHBENCH_BIN "/flashbench-worker-cpu", X_OK) != 0 ||

@@ -1,0 +1,191 @@
+// What only a machine with a GPU can show of the command.
+#include <unistd.h>
+
+#include "end_to_end/recipes/recipe.hpp"
+#include "end_to_end/recipes/worker.hpp"
+
+namespace flashbench::test {
+namespace {
+
+class Gpu : public OnDevice {};
+
+// Of `nvidia-smi -L`: "GPU 0: NVIDIA H200 (UUID: GPU-...)", in the order of PCI addresses. None
+// where it is divided into slices.
+std::vector<std::string> gpu_uuids() {
+  std::vector<std::string> uuids;
+  for (const char* path : {"/usr/bin/nvidia-smi", "/usr/local/bin/nvidia-smi"}) {
+    if (access(path, X_OK) != 0) continue;
+    for (const std::string& line : lines_of(Program(path, {"-L"}).wait(30).out)) {
+      if (contains(line, "UUID: MIG-")) return {};  // CUDA sees the slices, by other names
+      const auto at = line.find("UUID: GPU-");
+      if (line.starts_with("GPU ") && at != std::string::npos)
+        uuids.push_back(line.substr(at + 6, line.find(')', at) - at - 6));
+    }
+    break;
+  }
+  return uuids;
+}
+
+// Not of the fixture above, which would skip.
+TEST(GpuMachine, UsesTheGpuThatItsDriverShows) {
+  if (gpu_uuids().empty()) GTEST_SKIP() << "nvidia-smi shows no whole GPU";
+  if (access(FLASHBENCH_BIN "/flashbench-worker-cuda", X_OK) != 0)
+    GTEST_SKIP() << "built without CUDA";
+  EXPECT_EQ(why_not_tested(), "");
+}
+
+const Arguments one_small_row{"run", "--impl",  "v2", "--dtype", "fp16", "--head-dim",
+                              "64",  "--heads", "1",  "--batch", "1",    "--seq",
+                              "64",  "--iters", "3",  "--json",  "-"};
+
+Outcome small_row(const std::string& device, const Environment& environment = {}) {
+  Arguments words = one_small_row;
+  words.insert(words.end(), {"--device", device});
+  return flashbench_says(words, environment);
+}
+
+std::string uuid_of(const Outcome& run) {
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return strict_json(run.out).at("device").at("uuid");
+}
+
+TEST_F(Gpu, HiddenFromTheProcessIsExitThreeAtOnce) {
+  const Outcome run = small_row("cuda", {{"CUDA_VISIBLE_DEVICES", ""}});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(run.signal, 0);
+  EXPECT_LT(run.seconds, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(lines_of(run.err).size(), 1u) << run.err;
+  const Outcome list = flashbench_says({"list"}, {{"CUDA_VISIBLE_DEVICES", ""}});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+}
+
+TEST_F(Gpu, BeyondThoseThereAreIsExitThreeNamingTheRange) {
+  const Outcome run = small_row("99");
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_EQ(lines_of(run.err).size(), 1u) << run.err;
+  EXPECT_TRUE(contains(run.err, "99")) << run.err;
+  EXPECT_TRUE(contains(run.err, "0")) << run.err;
+}
+
+TEST_F(Gpu, OfTheReportIsTheOneThatRan) {
+  const auto uuids = gpu_uuids();
+  if (uuids.empty()) GTEST_SKIP() << "nvidia-smi shows no whole GPU";
+  const std::string found = uuid_of(small_row("0", {{"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}));
+  EXPECT_TRUE(contains(found, uuids[0].substr(4))) << found << " for " << uuids[0];
+}
+
+TEST_F(Gpu, OrderIsThatOfVisibleDevices) {
+  if (gpu_uuids().size() < 2) GTEST_SKIP() << "there is one GPU only";
+  const auto first_of = [](const char* visible) {
+    return uuid_of(small_row("0", {{"CUDA_VISIBLE_DEVICES", visible}}));
+  };
+  EXPECT_NE(first_of("0,1"), first_of("1,0"));
+}
+
+// Whatever a kernel does not do is a row that says so, and no later row suffers.
+TEST_F(Gpu, WhatAKernelDoesNotDoIsRefusedBeforeItIsLaunched) {
+  const Outcome run = flashbench_says({"run",
+                                       "--device",
+                                       "cuda",
+                                       "--dtype",
+                                       "fp32,fp16,bf16",
+                                       "--pass",
+                                       "fwd,bwd",
+                                       "--head-dim",
+                                       "72,64,512,128",
+                                       "--impl",
+                                       "naive,v1,v2",
+                                       "--batch",
+                                       "1",
+                                       "--heads",
+                                       "2",
+                                       "--seq",
+                                       "97",
+                                       "--check-only",
+                                       "--json",
+                                       "-"},
+                                      {}, 240);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto report = strict_json(run.out);
+  ASSERT_EQ(report.at("rows").size(), 3u * 2 * 4 * 3);
+  for (const auto& row : report.at("rows")) {
+    const std::int64_t head_dim = row.at("problem").at("head_dim");
+    const bool built = row.at("problem").at("dtype") != "fp32" && row.at("pass") == "fwd" &&
+                       (head_dim == 64 || head_dim == 128);
+    if (built) {
+      EXPECT_EQ(row.at("status"), "ok") << row.at("key") << row.at("reason");
+    }
+    if (row.at("status") == "ok") continue;
+    EXPECT_EQ(row.at("status"), "unsupported") << row.at("key") << row.at("reason");
+    ASSERT_TRUE(row.at("reason").is_string());
+    EXPECT_NE(row.at("reason"), "") << row.at("key");
+  }
+}
+
+// More than 2^32 scores, and a grid or index of 16 bits too few.
+TEST_F(Gpu, AsManyQueriesAsKeysAllGetTheirRow) {
+  for (const std::int64_t length : {65535, 65536, 65537}) {
+    const double right = 1024.0 / static_cast<double>(length);
+    Recipe recipe{tensor(1, length, 1, 64, constant(0)), tensor(1, length, 1, 64, constant(1)),
+                  tensor(1, length, 1, 64,
+                         [&](auto, auto s, auto, auto) { return s == length - 1 ? 1024.0 : 0.0; })};
+    recipe.impls = {"v1", "v2"};
+    for (const bool causal : {false, true}) {
+      recipe.more = {"--mask", causal ? "causal" : "full"};
+      for (const Result& result : recipe.run("fp16"))
+        for (std::int64_t s = 0; s < length; ++s) {
+          const bool sees_it = !causal || s == length - 1;
+          expect_row(result, 0, s, 0, sees_it ? right : 0, sees_it ? 1e-4 : 0);
+        }
+    }
+  }
+}
+
+TEST_F(Gpu, MemoryIsGivenBackByADrop) {
+  TestedWorker worker;
+  const auto before = worker.ok<reply::Drop>(request::Drop{}).free_bytes;
+  worker.ok<reply::Prepare>(request::Prepare{square(64, 4096, 64), Pass::fwd, {{1, ""}}});
+  request::Output output;
+  output.impl = "naive";  // 2 GiB of scores
+  worker.ok<reply::Output>(output);
+  const auto after = worker.ok<reply::Drop>(request::Drop{}).free_bytes;
+  ASSERT_TRUE(before && after);
+  EXPECT_GT(*after, *before - (std::int64_t{256} << 20)) << "cuBLAS and kernels may stay loaded";
+}
+
+double median_of_twenty(const char* warm_up) {
+  const Outcome run =
+      flashbench_says({"run",     "--device", "cuda",    "--dtype", "fp16",  "--impl", "v2",
+                       "--batch", "1",        "--heads", "16",      "--seq", "1024",   "--head-dim",
+                       "64",      "--warmup", warm_up,   "--iters", "20",    "--json", "-"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return strict_json(run.out).at("rows").at(0).at("time_ms").at("median");
+}
+
+TEST_F(Gpu, AWarmUpChangesNoMedian) {
+  const double without = median_of_twenty("0"), with = median_of_twenty("20");
+  EXPECT_NEAR(without, with, 0.05 * std::max(with, without));
+}
+
+// compute-sanitizer on the kernels' own check, a small part of it.
+class Sanitizer : public OnDevice, public ::testing::WithParamInterface<const char*> {};
+TEST_P(Sanitizer, FindsNothing) {
+  const std::string program = FLASHBENCH_BIN "/forward_check";
+  if (access(program.c_str(), X_OK) != 0) GTEST_SKIP() << "forward_check is not built";
+  for (const char* path : {"/usr/local/cuda/bin/compute-sanitizer", "/usr/bin/compute-sanitizer"}) {
+    if (access(path, X_OK) != 0) continue;
+    const Outcome run =
+        Program(path, {"--tool", GetParam(), "--error-exitcode", "9", program, "--small"})
+            .wait(280);
+    EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+    return;
+  }
+  GTEST_SKIP() << "there is no compute-sanitizer";
+}
+INSTANTIATE_TEST_SUITE_P(Gpu, Sanitizer,
+                         ::testing::Values("memcheck", "racecheck", "synccheck", "initcheck"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace flashbench::test

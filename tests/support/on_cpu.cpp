@@ -1,0 +1,3 @@
+#include "support/tested_device.hpp"
+
+const bool flashbench::test::on_gpu = false;
