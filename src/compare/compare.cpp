@@ -41,7 +41,7 @@ bool broke(const Row& row) {
 
 // Why a row has no time to compare; empty when it has.
 std::string no_time(const char* which, const Row& row) {
-  if (row.status != Status::ok)
+  if (row.status != Status::ok && !row.unrecorded.contains("status"))
     return fmt::format("{}: {}{}{}", which, name(row.status), row.reason.empty() ? "" : ": ",
                        row.reason);
   if (!row.time) return fmt::format("{}: no time", which);
@@ -90,6 +90,12 @@ void judge(Pair& pair, const Row& base, const Row& now) {
   } else if (!pair.has_interval) {
     pair.reason = fmt::format("by the median: {} no interval", without_interval(base, now));
   }
+}
+
+// Both sets of a row hold the same files.
+std::string without_repeats(const std::vector<std::string>& words) {
+  const std::set<std::string> distinct(words.begin(), words.end());
+  return fmt::format("{}", fmt::join(distinct, " "));
 }
 
 bool says_init(const Row& row) {
@@ -173,8 +179,8 @@ class Comparer {
     if (before != Init::loaded) return {};
     if (!are_identified(base, now)) ++unknown_inputs_;
     if (!are_identified(base, now) || base.inputs_checksum == now.inputs_checksum) return {};
-    return fmt::format("inputs_checksum: {} against {}", fmt::join(base.inputs_checksum, " "),
-                       fmt::join(now.inputs_checksum, " "));
+    return fmt::format("inputs_checksum: {} against {}", without_repeats(base.inputs_checksum),
+                       without_repeats(now.inputs_checksum));
   }
 
   // What forbids to compare these two; empty when nothing does.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "plan/npy_shape.hpp"
 
@@ -47,6 +48,10 @@ void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const char* op
 }  // namespace
 
 Sweep with_loaded_shapes(Sweep sweep, const std::string& dir) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(dir, error))
+    throw UsageError(
+        fmt::format("--load: {} is no folder; one with q.npy, k.npy and v.npy is meant", dir));
   const Shape q = shape_of(dir, "q"), k = shape_of(dir, "k");
   if (q[0] == 0 || q[2] == 0 || q[3] == 0)
     throw UsageError(fmt::format("--load: {}/q.npy is ({}): only the sequence may be empty", dir,

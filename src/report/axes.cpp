@@ -66,6 +66,14 @@ std::string shown_key(const Row& row) {
   return words.empty() ? "n/a" : words;
 }
 
+std::string cell_of(const Axis& axis, const Row& row) {
+  return axis.name == "impl" && row.what.impl.empty() ? shown_key(row) : value_of(axis, row);
+}
+
+std::string status_of(const Row& row) {
+  return recorded(row, "status", std::string(name(row.status))).value_or("");
+}
+
 namespace {
 
 bool is_implied(const Axis& axis, const Row& row) {

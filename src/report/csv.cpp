@@ -65,7 +65,7 @@ void add_identity(Record& record, const Report& report, const Row& row) {
   record.text(
       "seed",
       recorded(report, "measurement/seed", std::to_string(report.measurement.seed)).value_or(""));
-  record.text("status", std::string(name(row.status)));
+  record.text("status", status_of(row));
   record.text("reason", row.reason);
 }
 

@@ -86,9 +86,8 @@ void add_axes(Grid& grid, const Report& report) {
     if (is_implied(axis, report)) continue;
     const bool wanted = always.count(axis.name) != 0;
     if (!wanted && is_constant(axis, report)) continue;
-    Column column = text_column(axis.heading, report, [&](const Row& row) {
-      return row.what.impl.empty() && axis.name == "impl" ? shown_key(row) : value_of(axis, row);
-    });
+    Column column =
+        text_column(axis.heading, report, [&](const Row& row) { return cell_of(axis, row); });
     column.right = axis.number;
     grid.columns.push_back(std::move(column));
   }
@@ -124,8 +123,7 @@ void add_judgement(Grid& grid, const Report& report) {
   grid.columns.push_back(figures("error ratio", ratios, 2));
   grid.columns.push_back(text_column("check", report, check_word));
   grid.columns.push_back(figures("extra MiB", extra, 3));
-  grid.columns.push_back(
-      text_column("status", report, [](const Row& row) { return std::string(name(row.status)); }));
+  grid.columns.push_back(text_column("status", report, status_of));
   if (any(report, [](const Row& row) { return !row.flags.empty(); })) {
     grid.columns.push_back(
         text_column("flags", report, [](const Row& row) { return joined(row.flags); }));

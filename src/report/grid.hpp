@@ -37,6 +37,10 @@ const std::vector<Axis>& axes();
 std::string value_of(const Axis&, const Row&);
 // The row's key. Where its file gives neither a key nor all that makes one: what it does give.
 std::string shown_key(const Row&);
+// The row's value as a cell: a row that names no implementation goes by its key.
+std::string cell_of(const Axis&, const Row&);
+// Empty where the row's file says neither a status nor a time.
+std::string status_of(const Row&);
 // Every row has the same value, or none.
 bool is_constant(const Axis&, const Report&);
 // Every row's value follows from another axis: keys as many as queries, the usual scale.

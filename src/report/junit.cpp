@@ -53,15 +53,22 @@ const char* element_of(Status status) {
   return nullptr;
 }
 
+std::string message_of(const Row& row) {
+  const std::string status = status_of(row);
+  if (status.empty()) return "neither a status nor a time was recorded";
+  return row.reason.empty() ? status : status + ": " + row.reason;
+}
+
 std::string test_case(const Row& row) {
   const bool timed = row.status == Status::ok && row.time;
   const std::string open = fmt::format(
-      "    <testcase classname=\"flashbench.{}\" name=\"{}\"{}", escaped(row.what.impl),
-      escaped(shown_key(row)), timed ? fmt::format(" time=\"{}\"", row.time->median * 1e-3) : "");
+      "    <testcase classname=\"flashbench{}\" name=\"{}\"{}",
+      row.what.impl.empty() ? "" : "." + escaped(row.what.impl), escaped(shown_key(row)),
+      timed ? fmt::format(" time=\"{}\"", row.time->median * 1e-3) : "");
   const char* element = element_of(row.status);
   if (!element) return open + "/>\n";
-  return fmt::format("{}>\n      <{} message=\"{}: {}\"/>\n    </testcase>\n", open, element,
-                     name(row.status), escaped(row.reason));
+  return fmt::format("{}>\n      <{} message=\"{}\"/>\n    </testcase>\n", open, element,
+                     escaped(message_of(row)));
 }
 
 }  // namespace

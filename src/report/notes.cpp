@@ -87,7 +87,7 @@ std::vector<std::string> notes_of(const Report& report) {
     if (row.deterministic && !*row.deterministic)
       notes.push_back(one_line(short_name(row, report) +
                                ": deterministic: false: repeated runs differ in their last bits"));
-    if (row.status == Status::ok) continue;
+    if (row.status == Status::ok || status_of(row).empty()) continue;
     const std::string reason = row.reason.empty() ? "no reason was recorded" : row.reason;
     notes.push_back(
         one_line(short_name(row, report) + ": " + std::string(name(row.status)) + ": " + reason));

@@ -53,7 +53,7 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
   std::map<std::pair<std::size_t, std::size_t>, const Row*> cells;
   for (const Row& row : report.rows) {
     std::string group;
-    for (const Axis* axis : kept) group += value_of(*axis, row) + "\n";
+    for (const Axis* axis : kept) group += cell_of(*axis, row) + "\n";
     const std::size_t line = place(groups, group);
     if (line == first.size()) first.push_back(&row);
     cells[{line, place(values, value_of(pivot, row))}] = &row;
@@ -62,7 +62,7 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
   grid.statuses.assign(groups.size(), Status::ok);
   for (const Axis* axis : kept) {
     Column column{axis->heading, axis->number, {}};
-    for (const Row* row : first) column.cells.push_back(or_missing(value_of(*axis, *row)));
+    for (const Row* row : first) column.cells.push_back(or_missing(cell_of(*axis, *row)));
     grid.columns.push_back(std::move(column));
   }
   for (std::size_t value = 0; value < values.size(); ++value) {

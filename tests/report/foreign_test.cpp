@@ -69,6 +69,25 @@ TEST(Foreign, pivot_on_what_is_not_said_is_one_column) {
   EXPECT_THAT(text, HasSubstr("seq 512"));
 }
 
+TEST(Foreign, a_row_with_neither_status_nor_time_has_no_status) {
+  const Report report = parse_report(R"({"rows":[{"key":"A","time_ms":{"median":null}}]})", "r");
+  EXPECT_EQ(record(report, 0).at("status"), "");
+  EXPECT_TRUE(Json::parse(report_text(report))["rows"][0]["status"].is_null());
+  for (const std::string& text : {render_table(report, {}), render_junit(report)})
+    EXPECT_THAT(text, Not(HasSubstr("not_run")));
+}
+
+TEST(Foreign, rows_without_an_implementation_go_by_their_keys) {
+  const Report report = parse_report(
+      R"({"rows":[{"key":"A","tflops":1,"status":"ok"},{"key":"B","tflops":2,"status":"ok"}]})",
+      "r");
+  for (const char* pivot : {"", "seq"}) {
+    const std::string text = render_table(report, {false, false, pivot});
+    EXPECT_THAT(text, HasSubstr("\nA "));
+    EXPECT_THAT(text, HasSubstr("\nB "));
+  }
+}
+
 TEST(Foreign, a_row_is_called_by_what_is_said_of_it) {
   EXPECT_EQ(shown_key(foreign().rows[0]), "A");
   EXPECT_EQ(shown_key(foreign().rows[1]), "impl=ours pass=bwd");
