@@ -1,17 +1,22 @@
 #include "cli/dry_run.hpp"
-#include "cli/console.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
+#include <unordered_set>
 
-#include "cli/columns.hpp"
+#include "cli/console.hpp"
 #include "cli/describer.hpp"
 #include "cli/known_roster.hpp"
 #include "cli/output.hpp"
+#include "cli/saving.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/plan.hpp"
+#include "report/grid.hpp"
+#include "report/report.hpp"
+#include "report/text.hpp"
 
 namespace flashbench {
 
@@ -89,36 +94,68 @@ double seconds_expected(const Row& row, const Options& options) {
   return seconds;
 }
 
-std::string note_of(const Row& row) {
+// Rows that --resume has already, by key.
+using Kept = std::unordered_set<std::string>;
+
+std::string note_of(const Row& row, const Kept& kept) {
+  if (kept.contains(key(row.what)))
+    return row.what.problem.init == Init::loaded
+               ? "finished before; kept if the files hold the same"
+               : "finished before";
   return row.status == Status::not_run ? "" : fmt::format("{}: {}", name(row.status), row.reason);
 }
 
-std::string table_of(const std::vector<Row>& rows, const Options& options) {
-  std::vector<std::vector<std::string>> lines{
-      {"implementation", "pass", "batch", "heads", "kv", "seq", "seq-k", "head-dim", "dtype",
-       "mask", "GFLOP", "exact GFLOP", "moved MB", "memory MB", "about s", ""}};
-  double seconds = 0;
-  for (const Row& row : rows) {
-    const Problem& p = row.what.problem;
-    const double expected = seconds_expected(row, options);
-    seconds += expected;
-    lines.push_back({row.what.impl, std::string(name(row.what.pass)), fmt::format("{}", p.batch),
-                     fmt::format("{}", p.heads), fmt::format("{}", p.kv_heads),
-                     fmt::format("{}", p.seq_q), fmt::format("{}", p.seq_k),
-                     fmt::format("{}", p.head_dim), std::string(name(p.dtype)),
-                     std::string(name(p.mask)), fmt::format("{:.3f}", row.flops.counted / 1e9),
-                     fmt::format("{:.3f}", row.flops.exact / 1e9),
-                     fmt::format("{:.2f}", bytes_moved(row) / 1e6),
-                     fmt::format("{:.2f}", memory_needed(row) / 1e6),
-                     fmt::format("{:.1f}", expected), note_of(row)});
+// What is given always, and what rows differ in.
+void add_axes(std::vector<Column>& columns, const Report& report) {
+  static const std::set<std::string> always{"impl", "pass",  "batch",    "heads", "kv-heads",
+                                            "seq",  "seq-k", "head-dim", "dtype", "mask"};
+  for (const Axis& axis : axes()) {
+    const bool differs =
+        axis.name == "scale" ? !is_implied(axis, report) : !is_constant(axis, report);
+    if (!always.contains(axis.name) && !differs) continue;
+    Column& column = columns.emplace_back(Column{axis.heading, axis.number, {}});
+    for (const Row& row : report.rows) column.cells.push_back(value_of(axis, row));
   }
-  std::vector<bool> right(lines[0].size(), true);
-  for (const std::size_t left : {0, 1, 8, 9, 15}) right[left] = false;
-  return in_columns(lines, right) +
+}
+
+std::string table_of(const Report& report, const Options& options, const Kept& kept) {
+  std::vector<Column> columns;
+  add_axes(columns, report);
+  const auto add = [&](const char* heading, int decimals, const auto& value) {
+    Column& column = columns.emplace_back(Column{heading, true, {}});
+    for (const Row& row : report.rows)
+      column.cells.push_back(fmt::format("{:.{}f}", value(row), decimals));
+  };
+  const auto seconds = [&](const Row& row) {
+    return kept.contains(key(row.what)) ? 0 : seconds_expected(row, options);
+  };
+  add("GFLOP", 3, [](const Row& row) { return row.flops.counted / 1e9; });
+  add("exact GFLOP", 3, [](const Row& row) { return row.flops.exact / 1e9; });
+  add("moved MB", 2, [](const Row& row) { return bytes_moved(row) / 1e6; });
+  add("memory MB", 2, [](const Row& row) { return memory_needed(row) / 1e6; });
+  add("about s", 1, seconds);
+  Column& notes = columns.emplace_back();
+  for (const Row& row : report.rows) notes.cells.push_back(one_line(note_of(row, kept)));
+  std::string text;
+  for (const std::string& line : aligned(columns)) text += line + "\n";
+  double total = 0;
+  for (const Row& row : report.rows) total += seconds(row);
+  return text +
          fmt::format(
              "\n{} cases, about {:.0f} s in all (a rough guess); MB are 1e6 bytes; memory is "
              "two input sets, the outputs and the workspace\n",
-             rows.size(), seconds);
+             report.rows.size(), total);
+}
+
+// The files that a run would read, read as it would. Without a device nobody knows whether an
+// earlier report is of the same one.
+Kept check_files(const Options& options, const Report& plan, bool device_known) {
+  if (!options.baseline_file.empty()) read_report(options.baseline_file);
+  const std::optional<Report> earlier = report_to_resume(options);
+  Kept kept;
+  if (earlier && device_known)
+    for (const Row& row : resumable_rows(*earlier, plan)) kept.insert(key(row.what));
+  return kept;
 }
 
 }  // namespace
@@ -130,17 +167,17 @@ int dry_run(const RunWords& words) {
   for (const std::string& notice : roster.notices) print_error("flashbench: {}\n", notice);
   if (!why.empty()) print_error("flashbench: planning without a worker: {}\n", why);
   const Plan plan = make_plan(words.request, roster);
+  Report report = blank_report(words.request, roster.workers.front().hello);
+  report.device.backend = roster.backend;
+  const Kept kept = check_files(options, report, why.empty());
   if (plan.cases.empty()) {
     print_error("flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
     return exit_code::nothing;
   }
-  const auto& device = roster.workers.front().hello.device;
-  Report report = blank_report(words.request, device ? &*device : nullptr);
-  report.device.backend = roster.backend;
   Describer describer(roster);
   for (const Case& what : plan.cases) report.rows.push_back(planned_row(what, describer));
   const bool written = write_outputs(report, options, words.wide);
-  if (!stdout_is_taken(options)) std::fputs(table_of(report.rows, options).c_str(), stdout);
+  if (!stdout_is_taken(options)) std::fputs(table_of(report, options, kept).c_str(), stdout);
   return written ? exit_code::ok : exit_code::usage;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/console.hpp"
 #include "record/json.hpp"
 #include "report/report.hpp"
+#include "report/text.hpp"
 #include "version.hpp"
 
 namespace flashbench {
@@ -41,7 +42,7 @@ bool stdout_is_taken(const Options& options) {
          options.junit_file == "-";
 }
 
-Report blank_report(const UserRequest& request, const DeviceFacts* device) {
+Report blank_report(const UserRequest& request, const reply::Hello& worker) {
   const Options& options = request.options;
   Report report;
   report.tool_version = tool_version;
@@ -51,7 +52,8 @@ Report blank_report(const UserRequest& request, const DeviceFacts* device) {
   report.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report.label = options.label;
   report.host = host_name();
-  if (device) report.device = *device;
+  if (worker.device) report.device = *worker.device;
+  report.measurement.method = worker.method;
   report.measurement.precision = options.precision;
   report.measurement.time_budget_s = options.time_budget_s;
   report.measurement.min_samples = options.min_samples;
@@ -85,6 +87,13 @@ void print_table(const Report& report, const Options& options, bool wide) {
   if (stdout_is_taken(options)) return;
   const TableOptions table{may_color_stdout(), wide, options.pivot};
   std::fputs(render_table(report, table).c_str(), stdout);
+}
+
+void print_comparison(const Comparison& comparison, bool to_stdout) {
+  for (const std::string& warning : comparison.warnings)
+    print_error("flashbench: warning: {}\n", as_utf8(one_line(warning)));
+  std::fputs(render_comparison(comparison, to_stdout && may_color_stdout()).c_str(),
+             to_stdout ? stdout : stderr);
 }
 
 }  // namespace flashbench

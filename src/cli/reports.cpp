@@ -52,7 +52,15 @@ Command compare_help() {
       "compare",
       "flashbench compare BASE NEW [OPTIONS]",
       "Pairs the rows of two reports and judges each pair by the 95 % interval of the quotient\n"
-      "of its times: FASTER, SLOWER, SAME or UNSURE.",
+      "of its median times: FASTER or SLOWER beyond the threshold and off 1, SAME wholly within\n"
+      "the threshold, UNSURE else. A median that a report gives without an interval stands for\n"
+      "both ends of one: between two of them the threshold alone decides, and n/a is shown.\n"
+      "\n"
+      "Reports of another device model, backend or way of measuring are not comparable, nor are\n"
+      "rows of other inputs: another --init, or other values in the --load files.\n"
+      "\n"
+      "Exit code: 0 nothing slower (UNSURE included), 1 a row is broken that was not, 2 wrong\n"
+      "words or files, 4 nothing was compared, 5 a row is slower, 6 not comparable.",
       "  flashbench compare before.json after.json --threshold 2%\n",
       "BASE or NEW",
       2,
@@ -66,7 +74,7 @@ int compare_command(const Arguments& arguments) {
   command.options = compare_options(options);
   const std::vector<std::string> files = parse_arguments(command, arguments);
   const Comparison comparison = compare_files(files[0], files[1], options);
-  std::fputs(render_comparison(comparison, may_color_stdout()).c_str(), stdout);
+  print_comparison(comparison, true);
   return comparison.exit_code;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/known_roster.hpp"
 #include "cli/output.hpp"
 #include "cli/run_words.hpp"
 #include "cli/saving.hpp"
@@ -64,26 +65,41 @@ int compare_with(const Report& baseline, const Report& report, const UserRequest
   how.allow_different = options.allow_different;
   how.strict = options.strict;
   const Comparison comparison = compare(baseline, report, how);
-  const bool to_stderr = stdout_is_taken(options);
-  fmt::print(to_stderr ? stderr : stdout, "\n{}",
-             render_comparison(comparison, !to_stderr && may_color_stdout()));
+  if (!stdout_is_taken(options)) fmt::print("\n");
+  print_comparison(comparison, !stdout_is_taken(options));
   return comparison.exit_code;
 }
 
 struct Preparation {
   Roster roster;
   Plan plan;
+  Report report;           // without rows
+  std::vector<Row> known;  // of --resume
   std::optional<Report> baseline;
 };
+
+// Wrong words come before a device that cannot be used, as far as they are wrong without one.
+Roster roster_for(const UserRequest& request) {
+  std::string why;
+  Roster roster = roster_or_known(request.options.device, &why);
+  if (why.empty()) return roster;
+  UserRequest nameless = request;
+  for (Sweep& sweep : nameless.sweeps) sweep.impl.clear();
+  make_plan(nameless, roster);
+  throw DeviceError(why);
+}
 
 Preparation prepare(const RunWords& words) {
   const Options& options = words.request.options;
   Preparation ready;
   if (!options.baseline_file.empty()) ready.baseline = read_report(options.baseline_file);
-  ready.roster = call_roster(options.device);
+  const std::optional<Report> earlier = report_to_resume(options);
+  ready.roster = roster_for(words.request);
   for (WorkerFacts& worker : ready.roster.workers)
     if (worker.hello.device) apply_peak(*worker.hello.device, options.peak_tflops);
   ready.plan = make_plan(words.request, ready.roster);
+  ready.report = blank_report(words.request, ready.roster.workers.front().hello);
+  if (earlier) ready.known = resumable_rows(*earlier, ready.report);
   return ready;
 }
 
@@ -91,15 +107,12 @@ int measure(const RunWords& words, const Preparation& ready) {
   const Options& options = words.request.options;
   Console console;
   for (const std::string& notice : ready.roster.notices) console.warn(notice);
-  const WorkerFacts& first = ready.roster.workers.front();
-  Report report = blank_report(words.request, first.hello.device ? &*first.hello.device : nullptr);
-  report.measurement.method = first.hello.method;
-  const std::vector<Row> known = rows_to_resume(options, report);
-  report.rows = unfinished_rows(ready.plan, known);
+  Report report = ready.report;
+  report.rows = unfinished_rows(ready.plan, ready.known);
   Saving saving(options, report);
 
   ScheduleResult result =
-      run_plan(ready.plan, ready.roster, options, events_for(console, saving), known);
+      run_plan(ready.plan, ready.roster, options, events_for(console, saving), ready.known);
   report.rows = std::move(result.rows);
   report.ceilings = std::move(result.ceilings);
   report.measurement = std::move(result.measurement);

@@ -9,6 +9,7 @@
 #include "plan/axes.hpp"
 #include "plan/config.hpp"
 #include "plan/values.hpp"
+#include "report/text.hpp"
 
 namespace flashbench {
 
@@ -77,6 +78,15 @@ Option text_option(const char* name, const char* value, const char* group, const
           }};
 }
 
+Option label_option(std::string& target) {
+  Option option = text_option("label", "TEXT", output_group, "goes into the report", target);
+  option.apply = [apply = std::move(option.apply)](const Values& values) {
+    if (!is_utf8(values[0])) throw UsageError("the text is not UTF-8; write it in UTF-8");
+    apply(values);
+  };
+  return option;
+}
+
 Option not_built(const char* name, const char* value, const char* what) {
   return {name,
           value,
@@ -95,8 +105,9 @@ void add_running(std::vector<Option>& table, RunWords& words) {
   table.push_back(flag_option("allow-different", running_group,
                               "compare even across devices and inputs", o.allow_different));
   table.push_back(text_option("filter", "GLOB", running_group,
-                              "only cases whose key matches; a word without *, ? and [\n"
-                              "may stand anywhere in the key",
+                              "only cases whose key (IMPL/PASS/b1/h16/kv16/q1024/k1024/d128/...,\n"
+                              "as in the reports) matches as a whole, or one of whose parts\n"
+                              "between slashes does: v1, 'q*', causal, v2/fwd, '*d64/fp16*'",
                               o.filter));
   table.push_back(flag_option("dry-run", running_group,
                               "show the cases, their FLOPs, bytes, memory and time; needs no GPU",
@@ -172,7 +183,7 @@ std::vector<Option> run_options(RunWords& words) {
                               "write inputs and outputs as .npy, a folder a row", o.dump_dir));
   for (const Setting& setting : settings()) table.push_back(setting_option(words, setting));
   add_running(table, words);
-  table.push_back(text_option("label", "TEXT", output_group, "goes into the report", o.label));
+  table.push_back(label_option(o.label));
   add_output_options(table, o, words.wide, output_group);
   for (Option& option : table) {
     auto apply = std::move(option.apply);

@@ -59,8 +59,8 @@ void Saving::discard() {
   journal_.reset();
 }
 
-std::vector<Row> rows_to_resume(const Options& options, const Report& now) {
-  if (options.resume_file.empty()) return {};
+std::optional<Report> report_to_resume(const Options& options) {
+  if (options.resume_file.empty()) return std::nullopt;
   Report earlier = read_report(options.resume_file);
   std::unordered_map<std::string, std::size_t> place;
   for (std::size_t i = 0; i < earlier.rows.size(); ++i) place[identity(earlier.rows[i])] = i;
@@ -71,7 +71,7 @@ std::vector<Row> rows_to_resume(const Options& options, const Report& now) {
     else
       earlier.rows[found->second] = std::move(row);
   }
-  return resumable_rows(earlier, now);
+  return earlier;
 }
 
 std::vector<Row> unfinished_rows(const Plan& plan, const std::vector<Row>& known) {

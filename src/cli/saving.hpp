@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,10 @@ class Saving {
   std::unique_ptr<Journal> journal_;
 };
 
-// Rows that --resume FILE has already: those of the report and of its journal. Throws UsageError
-// when the report is of another device, build or input.
-std::vector<Row> rows_to_resume(const Options&, const Report& now);
+// What --resume FILE has already: the report with the rows of its journal; nothing without
+// --resume. Throws UsageError when one of them cannot be read. resumable_rows says which rows
+// stand.
+std::optional<Report> report_to_resume(const Options&);
 // Each case as its known row, or as not run.
 std::vector<Row> unfinished_rows(const Plan&, const std::vector<Row>& known);
 // "ok  v2/fwd/...  1.234 ms"

@@ -8,6 +8,7 @@
 
 #include "compare/differences.hpp"
 #include "compare/exit_code.hpp"
+#include "report/grid.hpp"
 
 namespace flashbench {
 
@@ -40,7 +41,7 @@ bool broke(const Row& row) {
 
 // Why a row has no time to compare; empty when it has.
 std::string no_time(const char* which, const Row& row) {
-  if (row.status != Status::ok)
+  if (row.status != Status::ok && !row.unrecorded.contains("status"))
     return fmt::format("{}: {}{}{}", which, name(row.status), row.reason.empty() ? "" : ": ",
                        row.reason);
   if (!row.time) return fmt::format("{}: no time", which);
@@ -60,6 +61,11 @@ Change change_of(const Ratio& time, double threshold) {
   return time.low >= least && time.high <= most ? Change::same : Change::unsure;
 }
 
+const char* without_interval(const Row& base, const Row& now) {
+  if (has_interval(base)) return "the new report gives";
+  return has_interval(now) ? "the base report gives" : "the reports give";
+}
+
 void judge(Pair& pair, const Row& base, const Row& now) {
   pair.base_ms = time_of(base);
   pair.new_ms = time_of(now);
@@ -75,12 +81,33 @@ void judge(Pair& pair, const Row& base, const Row& now) {
   }
   if (base.tflops && now.tflops && *base.tflops > 0) pair.tflops = *now.tflops / *base.tflops;
   pair.change = change_of(*pair.time, pair.threshold);
+  pair.has_interval = has_interval(base) && has_interval(now);
   if (base.time->n == 1 || now.time->n == 1) {
     pair.change = Change::unsure;
     pair.reason = "a single sample has no interval";
   } else if (pair.change == Change::unsure) {
     pair.reason = "the intervals are too wide to tell";
+  } else if (!pair.has_interval) {
+    pair.reason = fmt::format("by the median: {} no interval", without_interval(base, now));
   }
+}
+
+// Both sets of a row hold the same files.
+std::string without_repeats(const std::vector<std::string>& words) {
+  const std::set<std::string> distinct(words.begin(), words.end());
+  return fmt::format("{}", fmt::join(distinct, " "));
+}
+
+bool says_init(const Row& row) {
+  return !row.unrecorded.contains("problem/init");
+}
+bool says_key(const Row& row) {
+  return !row.unrecorded.contains("key");
+}
+
+// Both rows say what stood in the files that they loaded.
+bool are_identified(const Row& base, const Row& now) {
+  return !base.inputs_checksum.empty() && !now.inputs_checksum.empty();
 }
 
 std::set<std::string> companions(const Row& row) {
@@ -103,7 +130,7 @@ class Comparer {
     for (const Row& row : base_.rows) {
       if (met_.count(&row)) continue;
       Pair pair;
-      pair.key = identity(row);
+      pair.key = shown_key(row);
       pair.change = Change::missing;
       pair.base_ms = time_of(row);
       pair.reason = "only in the base report";
@@ -125,7 +152,7 @@ class Comparer {
     for (const Row& row : base_.rows) {
       const auto [place, is_first] = exact_.try_emplace(exact(row), &row);
       if (!is_first) {  // the last one counts
-        result_.warnings.push_back("the base report has " + identity(row) + " more than once");
+        result_.warnings.push_back("the base report has " + shown_key(row) + " more than once");
         met_.insert(std::exchange(place->second, &row));
       }
       loose_.insert_or_assign(loose(row), &row);
@@ -141,11 +168,25 @@ class Comparer {
     return near->second;
   }
 
+  // In what the inputs of these two differ; empty when in nothing that is known.
+  std::string other_inputs(const Row& base, const Row& now) {
+    const Init before = base.what.problem.init, after = now.what.problem.init;
+    if (!says_init(base) || !says_init(now)) {
+      if (!says_key(base) || !says_key(now)) ++unknown_inputs_;  // equal keys mean an equal init
+      return {};
+    }
+    if (before != after) return fmt::format("init: {} against {}", name(before), name(after));
+    if (before != Init::loaded) return {};
+    if (!are_identified(base, now)) ++unknown_inputs_;
+    if (!are_identified(base, now) || base.inputs_checksum == now.inputs_checksum) return {};
+    return fmt::format("inputs_checksum: {} against {}", without_repeats(base.inputs_checksum),
+                       without_repeats(now.inputs_checksum));
+  }
+
   // What forbids to compare these two; empty when nothing does.
   std::string obstacle(const Row& base, const Row& now) {
-    const Init before = base.what.problem.init, after = now.what.problem.init;
-    if (before == after) return obstacle_;
-    const std::string field = fmt::format("init: {} against {}", name(before), name(after));
+    const std::string field = other_inputs(base, now);
+    if (field.empty()) return obstacle_;
     auto& list = result_.differing;
     if (std::find(list.begin(), list.end(), field) == list.end()) list.push_back(field);
     return options_.allow_different ? std::string() : field;
@@ -153,8 +194,8 @@ class Comparer {
 
   Pair judged(const Row& base, const Row& now) {
     Pair pair;
-    pair.key = identity(now);
-    const auto own = options_.thresholds.find(pair.key);
+    pair.key = shown_key(now);
+    const auto own = options_.thresholds.find(identity(now));
     pair.threshold = own == options_.thresholds.end() ? options_.threshold : own->second;
     pair.reason = obstacle(base, now);
     if (pair.reason.empty()) judge(pair, base, now);
@@ -171,11 +212,11 @@ class Comparer {
       if (!options_.across_sources && companions(*base) != companions(row)) ++unshared_;
       if (base->flops.convention != row.flops.convention && !row.flops.convention.empty() &&
           !base->flops.convention.empty())
-        result_.warnings.push_back("FLOPs are counted by another rule: " + identity(row));
+        result_.warnings.push_back("FLOPs are counted by another rule: " + shown_key(row));
       return;
     }
     Pair pair;
-    pair.key = identity(row);
+    pair.key = shown_key(row);
     pair.change = Change::added;
     pair.new_ms = time_of(row);
     pair.reason = "only in the new report";
@@ -191,6 +232,10 @@ class Comparer {
     if (unshared_ > 0)
       result_.warnings.push_back(fmt::format(
           "{} of the pairs shared their rounds with other rows than before", unshared_));
+    if (unknown_inputs_ > 0)
+      result_.warnings.push_back(
+          fmt::format("{} of the pairs may have had other inputs: a report does not say which",
+                      unknown_inputs_));
     const bool differs = !result_.differing.empty();
     result_.allowed_different = differs && options_.allow_different;
     std::vector<int> codes;
@@ -221,7 +266,7 @@ class Comparer {
   Index exact_, loose_;
   std::set<std::string> new_keys_;
   std::set<const Row*> met_;
-  std::size_t unshared_ = 0;
+  std::size_t unshared_ = 0, unknown_inputs_ = 0;
   bool newly_broken_ = false;
 };
 

@@ -32,9 +32,10 @@ struct Pair {
   Change change = Change::not_comparable;
   std::optional<double> base_ms, new_ms, base_tflops, new_tflops;
   std::optional<Ratio> time;     // new / base: below 1 is faster
+  bool has_interval = false;     // of time: both reports gave the intervals of their medians
   std::optional<double> tflops;  // new / base: above 1 is better
   double threshold = 0;
-  std::string reason;  // of missing, new, not comparable and UNSURE
+  std::string reason;  // of missing, new, not comparable, UNSURE, and of what was judged by medians
 };
 
 struct Comparison {
@@ -47,11 +48,14 @@ struct Comparison {
 };
 
 // Median times are compared by the 95 % interval of their quotient: beyond the threshold and off 1
-// is FASTER or SLOWER, wholly within it SAME, anything else UNSURE. Pure.
+// is FASTER or SLOWER, wholly within it SAME, anything else UNSURE. A median that its report gives
+// without an interval stands for both ends of one: between two of them the threshold alone decides.
+// Pure.
 Comparison compare(const Report& base, const Report& now, const CompareOptions&);
 // Throws UsageError when a file cannot be read, is no report, or both are the same report.
 Comparison compare_files(const std::string& base_file, const std::string& new_file,
                          const CompareOptions&);
+// All but the warnings, which do not belong to the result.
 std::string render_comparison(const Comparison&, bool color);
 
 }  // namespace flashbench

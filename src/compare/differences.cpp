@@ -21,8 +21,13 @@ void add(Differences& list, const char* field, const std::optional<Number>& base
     list.push_back(fmt::format("{}: {} against {}", field, *base, *now));
 }
 
+std::string backend_of(const Report& report) {
+  return recorded(report, "device/backend", std::string(name(report.device.backend))).value_or("");
+}
+
 void add_doubts_of(Differences& list, const char* which, const Report& report) {
-  if (!report.complete) list.push_back(fmt::format("the {} report is incomplete", which));
+  if (!recorded(report, "complete", report.complete).value_or(true))
+    list.push_back(fmt::format("the {} report is incomplete", which));
   if (report.device.name.empty())
     list.push_back(
         fmt::format("the {} report does not say which device it was measured on", which));
@@ -34,8 +39,7 @@ std::vector<std::string> differing_fields(const Report& base, const Report& now)
   Differences list;
   add(list, "device.name", base.device.name, now.device.name);
   if (!base.device.name.empty() && !now.device.name.empty())
-    add(list, "device.backend", std::string(name(base.device.backend)),
-        std::string(name(now.device.backend)));
+    add(list, "device.backend", backend_of(base), backend_of(now));
   add(list, "device.multiprocessors", base.device.multiprocessors, now.device.multiprocessors);
   add(list, "measurement.method", base.measurement.method, now.measurement.method);
   return list;
@@ -49,9 +53,8 @@ std::vector<std::string> doubts(const Report& base, const Report& now) {
   add(list, "device.driver", base.device.driver, now.device.driver);
   add(list, "device.cuda", base.device.cuda, now.device.cuda);
   add(list, "measurement.timer", base.measurement.timer, now.measurement.timer);
-  if (base.measurement.seed != 0 && now.measurement.seed != 0)
-    add(list, "measurement.seed", std::optional(base.measurement.seed),
-        std::optional(now.measurement.seed));
+  add(list, "measurement.seed", recorded(base, "measurement/seed", base.measurement.seed),
+      recorded(now, "measurement/seed", now.measurement.seed));
   return list;
 }
 

@@ -30,9 +30,9 @@ std::string percent_more(const std::optional<double>& quotient) {
   return quotient ? fmt::format("{:+.2f}", 100 * (*quotient - 1)) : "n/a";
 }
 
-std::string interval_of(const std::optional<Ratio>& time) {
-  if (!time) return "n/a";
-  return fmt::format("{:+.2f} to {:+.2f}", 100 * (time->low - 1), 100 * (time->high - 1));
+std::string interval_of(const Pair& pair) {
+  if (!pair.time || !pair.has_interval) return "n/a";
+  return fmt::format("{:+.2f} to {:+.2f}", 100 * (pair.time->low - 1), 100 * (pair.time->high - 1));
 }
 
 template <class Value>
@@ -57,8 +57,7 @@ std::vector<Column> columns_of(const Comparison& comparison) {
                  [](const Pair& pair) {
                    return percent_more(pair.time ? std::optional(pair.time->value) : std::nullopt);
                  }),
-          column("95 % interval", true, comparison,
-                 [](const Pair& pair) { return interval_of(pair.time); }),
+          column("95 % interval", true, comparison, interval_of),
           times("base TFLOPS", comparison, &Pair::base_tflops),
           times("new TFLOPS", comparison, &Pair::new_tflops),
           column("TFLOPS %", true, comparison,
@@ -89,8 +88,6 @@ std::string render_comparison(const Comparison& comparison, bool color) {
                 : "not comparable (--allow-different compares all the same):\n";
     for (const std::string& field : comparison.differing) text += "  " + one_line(field) + "\n";
   }
-  for (const std::string& warning : comparison.warnings)
-    text += "warning: " + one_line(warning) + "\n";
   if (!text.empty()) text += "\n";
   text += table_of(comparison, color) + "\n";
   std::string counts;
@@ -99,7 +96,7 @@ std::string render_comparison(const Comparison& comparison, bool color) {
     const std::size_t count = found == comparison.counts.end() ? 0 : found->second;
     counts += fmt::format("{}{} {}", counts.empty() ? "" : ", ", count, Words<Change>::all[i]);
   }
-  return text + counts + "\n";
+  return as_utf8(text + counts + "\n");
 }
 
 }  // namespace flashbench

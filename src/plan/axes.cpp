@@ -33,7 +33,10 @@ void add_names(Sweep& sweep, std::string_view text) {
 }
 
 void add_scales(Sweep& sweep, std::string_view text) {
-  for (const std::string& part : split_list(text)) sweep.scale.push_back(parse_number(part));
+  for (const std::string& part : split_list(text)) {
+    const double scale = parse_number(part);
+    sweep.scale.push_back(scale == 0 ? 0 : scale);  // -0 is no other case
+  }
 }
 
 void add_inits(Sweep& sweep, std::string_view text) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "plan/npy_shape.hpp"
 
@@ -47,13 +48,22 @@ void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const char* op
 }  // namespace
 
 Sweep with_loaded_shapes(Sweep sweep, const std::string& dir) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(dir, error))
+    throw UsageError(
+        fmt::format("--load: {} is no folder; one with q.npy, k.npy and v.npy is meant", dir));
   const Shape q = shape_of(dir, "q"), k = shape_of(dir, "k");
+  if (q[0] == 0 || q[2] == 0 || q[3] == 0)
+    throw UsageError(fmt::format("--load: {}/q.npy is ({}): only the sequence may be empty", dir,
+                                 fmt::join(q, ", ")));
   must_fit(dir, "k", k, {q[0], k[1], k[2], q[3]});
   must_fit(dir, "v", shape_of(dir, "v"), k);
+  if (k[2] == 0 || q[2] % k[2] != 0)
+    throw UsageError(fmt::format(
+        "--load: {}/k.npy has {} heads where a divisor of the {} heads of q.npy would fit", dir,
+        k[2], q[2]));
   if (std::ranges::any_of(sweep.pass, [](Pass pass) { return pass != Pass::fwd; }))
     must_fit(dir, "do", shape_of(dir, "do"), q);
-  if (q[0] == 0 || q[2] == 0 || k[2] == 0 || q[3] == 0)
-    throw UsageError(fmt::format("--load: {}: only the sequences may be empty", dir));
   settle(sweep.batch, q[0], "batch");
   settle(sweep.seq, q[1], "seq");
   settle(sweep.heads, q[2], "heads");

@@ -1,28 +1,47 @@
 #include "plan/npy_shape.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 
-#include "plan/values.hpp"
+#include "plan/request.hpp"
 
 namespace flashbench {
 
 namespace {
 
+using Shape = std::vector<std::int64_t>;
+
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
   throw UsageError(fmt::format("{}: {}", path, why));
 }
 
-// The Python dictionary that says dtype, order and shape.
-std::string header_of(const std::string& path) {
+std::ifstream open(const std::string& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::exists(status)) refuse(path, "there is no such file");
+  if (!std::filesystem::is_regular_file(status)) refuse(path, "is no plain file");
   std::ifstream file(path, std::ios::binary);
   if (!file) refuse(path, "cannot be read");
+  return file;
+}
+
+// The Python dictionary that says type, order and shape; `file` stands at the elements afterwards.
+std::string header_of(const std::string& path, std::ifstream& file) {
   std::array<char, 8> start{};
   file.read(start.data(), start.size());
-  if (!file || std::string_view(start.data(), 6) != "\x93NUMPY") refuse(path, "is no .npy file");
-  const int length_bytes = start[6] == 1 ? 2 : 4;
+  if (!file || std::string_view(start.data(), 6) != "\x93NUMPY")
+    refuse(path, "is no .npy file; write it with numpy.save");
+  const int major = static_cast<unsigned char>(start[6]),
+            minor = static_cast<unsigned char>(start[7]);
+  if (major < 1 || major > 3 || minor != 0)
+    refuse(path, fmt::format("is a .npy file of version {}.{}; versions 1.0, 2.0 and 3.0 are "
+                             "understood (numpy.save writes 1.0)",
+                             major, minor));
+  const int length_bytes = major == 1 ? 2 : 4;
   std::size_t length = 0;
   for (int i = 0; i < length_bytes; ++i)
     length |= static_cast<std::size_t>(file.get() & 0xff) << (8 * i);
@@ -34,26 +53,74 @@ std::string header_of(const std::string& path) {
   return header;
 }
 
-}  // namespace
+// What stands behind `key` in the header, as numpy.save writes it, up to one of `ends`.
+std::string value_of(const std::string& path, const std::string& header, const std::string& key,
+                     const char* ends) {
+  const std::string quoted = "'" + key + "':";
+  const std::size_t at = header.find(quoted);
+  const std::size_t begin =
+      at == header.npos ? at : header.find_first_not_of(' ', at + quoted.size());
+  const std::size_t end = begin == header.npos ? begin : header.find_first_of(ends, begin);
+  if (end == header.npos) refuse(path, fmt::format("has no {} in its .npy header", key));
+  return header.substr(begin, end - begin);
+}
 
-std::vector<std::int64_t> npy_shape(const std::string& path) {
-  const std::string header = header_of(path);
-  if (header.find("'fortran_order': True") != header.npos)
-    refuse(path, "is in Fortran order; save numpy.ascontiguousarray(x)");
-  const std::size_t name = header.find("'shape'");
-  const std::size_t open = header.find('(', name), close = header.find(')', open);
-  if (name == header.npos || close == header.npos) refuse(path, "has no shape in its .npy header");
-  std::vector<std::int64_t> shape;
+// Bytes of an element.
+std::int64_t element_bytes(const std::string& path, const std::string& header) {
+  const std::string type = value_of(path, header, "descr", ",}");
+  for (const auto& [name, bytes] : {std::pair{"'<f2'", 2}, {"'<f4'", 4}, {"'<f8'", 8}})
+    if (type == name) return bytes;
+  const bool big = type.starts_with("'>f");
+  refuse(path, fmt::format("holds elements of type {}{}; float16, float32 or float64, little "
+                           "endian, would be right: numpy.save(file, x.astype('<f4'))",
+                           type, big ? " (big-endian)" : ""));
+}
+
+Shape shape_in(const std::string& path, const std::string& header) {
+  const std::string tuple = value_of(path, header, "shape", ")") + ")";
+  if (!tuple.starts_with('(')) refuse(path, "has a shape in its .npy header that is no tuple");
+  Shape shape;
   std::string number;
-  for (const char letter : header.substr(open + 1, close - open)) {
+  for (const char letter : tuple.substr(1)) {
     if (letter == ' ') continue;
     if (letter != ',' && letter != ')') {
       number += letter;
     } else if (!number.empty()) {
-      shape.push_back(parse_integer(number, 0));
+      if (number.find_first_not_of("0123456789") != number.npos || number.size() > 18)
+        refuse(path, fmt::format("has the shape {} in its .npy header", tuple));
+      shape.push_back(std::stoll(number));
       number.clear();
     }
   }
+  return shape;
+}
+
+void must_be_whole(const std::string& path, const Shape& shape, std::int64_t element,
+                   std::int64_t present) {
+  double right = static_cast<double>(element);
+  for (const std::int64_t extent : shape) right *= static_cast<double>(extent);
+  if (static_cast<double>(present) == right) return;
+  refuse(path, fmt::format("holds {} bytes of elements, {} than the {:.0f} of its shape ({}) and "
+                           "type; save it again",
+                           present, static_cast<double>(present) < right ? "fewer" : "more", right,
+                           fmt::join(shape, ", ")));
+}
+
+}  // namespace
+
+Shape npy_shape(const std::string& path) {
+  std::ifstream file = open(path);
+  const std::string header = header_of(path, file);
+  const std::int64_t element = element_bytes(path, header);
+  const Shape shape = shape_in(path, header);
+  const std::string order = value_of(path, header, "fortran_order", ",}");
+  if (!order.starts_with("False"))
+    refuse(path, order.starts_with("True")
+                     ? "is in Fortran order; save numpy.ascontiguousarray(x)"
+                     : "has no fortran_order of True or False in its .npy header");
+  const auto begin = file.tellg();
+  file.seekg(0, std::ios::end);
+  must_be_whole(path, shape, element, file.tellg() - begin);
   return shape;
 }
 

@@ -115,10 +115,8 @@ void product(const std::vector<Dimension>& dimensions, std::size_t depth, Draft&
   }
 }
 
-// A filter without *, ? or [ stands anywhere in the key.
 bool passes_filter(const std::string& filter, const Case& what) {
-  if (filter.empty()) return true;
-  return glob_matches(is_glob(filter) ? filter : "*" + filter + "*", key(what));
+  return filter.empty() || glob_matches_components(filter, key(what));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "record/json.hpp"
 
 #include "record/json_parts.hpp"
+#include "record/unrecorded.hpp"
 
 namespace flashbench {
 
@@ -102,20 +103,22 @@ Json to_json(const Report& report) {
     if (row.label.empty()) each["label"] = text_or_null(report.label);
     rows.push_back(std::move(each));
   }
-  return {{"schema", report_schema},
-          {"complete", report.complete},
-          {"tool",
-           {{"version", text_or_null(report.tool_version)},
-            {"commit", text_or_null(report.tool_commit)},
-            {"build", text_or_null(report.tool_build)}}},
-          {"argv", report.argv},
-          {"started", text_or_null(report.started)},
-          {"label", text_or_null(report.label)},
-          {"host", text_or_null(report.host)},
-          {"device", to_json(report.device)},
-          {"ceilings", std::move(ceilings)},
-          {"measurement", measurement_to_json(report.measurement)},
-          {"rows", std::move(rows)}};
+  Json json = {{"schema", report_schema},
+               {"complete", report.complete},
+               {"tool",
+                {{"version", text_or_null(report.tool_version)},
+                 {"commit", text_or_null(report.tool_commit)},
+                 {"build", text_or_null(report.tool_build)}}},
+               {"argv", report.argv},
+               {"started", text_or_null(report.started)},
+               {"label", text_or_null(report.label)},
+               {"host", text_or_null(report.host)},
+               {"device", to_json(report.device)},
+               {"ceilings", std::move(ceilings)},
+               {"measurement", measurement_to_json(report.measurement)},
+               {"rows", std::move(rows)}};
+  take_out(json, report.unrecorded);
+  return json;
 }
 
 Report report_from_json(const Json& json) {
@@ -140,6 +143,7 @@ Report report_from_json(const Json& json) {
     report.ceilings.push_back({read_text(each, "name"), read_number_or(each, "rate_per_s", 0),
                                read_integer_or(each, "n", 0)});
   report.measurement = measurement_from_json(read_object(json, "measurement"));
+  report.unrecorded = unrecorded_of_report(json, to_json(report));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     try {
       report.rows.push_back(row_from_json(rows[i]));

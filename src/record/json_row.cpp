@@ -1,4 +1,5 @@
 #include "record/json_parts.hpp"
+#include "record/unrecorded.hpp"
 
 namespace flashbench {
 
@@ -107,14 +108,32 @@ bool has_flag(const Row& row, const char* flag) {
 }
 
 // Times of another unit are converted: some tools write microseconds.
+struct Unit {
+  const char* key;
+  double to_ms;
+};
+Unit unit_of_time(const Json& json) {
+  for (const Unit unit : {Unit{"time_us", 1e-3}, Unit{"time_ns", 1e-6}, Unit{"time_s", 1e3}})
+    if (read_number(read_object(json, unit.key), "median") &&
+        !read_number(read_object(json, "time_ms"), "median"))
+      return unit;
+  return {"time_ms", 1};
+}
+
 std::optional<Time> read_time(const Json& json) {
-  constexpr std::pair<const char*, double> units[] = {
-      {"time_ms", 1}, {"time_us", 1e-3}, {"time_ns", 1e-6}, {"time_s", 1e3}};
-  for (const auto& [key, to_ms] : units) {
-    const Json& time = read_object(json, key);
-    if (read_number(time, "median")) return time_from_json(time, to_ms);
-  }
-  return std::nullopt;
+  const Unit unit = unit_of_time(json);
+  const Json& time = read_object(json, unit.key);
+  if (!read_number(time, "median")) return std::nullopt;
+  return time_from_json(time, unit.to_ms);
+}
+
+// What the file lacks of what the row would be written as.
+std::set<std::string> unrecorded_in(const Json& json, const Row& row) {
+  const std::string time = unit_of_time(json).key;
+  if (time == "time_ms") return unrecorded_of_row(json, to_json(row));
+  Json converted = json;
+  converted["time_ms"] = json.at(time);
+  return unrecorded_of_row(converted, to_json(row));
 }
 
 void read_figures(Row& row, const Json& json) {
@@ -155,6 +174,7 @@ void read_notes(Row& row, const Json& json) {
   row.drift = read_number(json, "drift");
   row.deterministic = read_flag(json, "deterministic");
   row.shared_rounds_with = read_texts(json, "shared_rounds_with");
+  row.inputs_checksum = read_texts(json, "inputs_checksum");
   row.command = read_text(json, "command");
   row.label = read_text(json, "label");
 }
@@ -175,7 +195,9 @@ Json to_json(const Row& row) {
   json["drift"] = number(row.drift);
   json["deterministic"] = flag(row.deterministic);
   json["shared_rounds_with"] = row.shared_rounds_with;
+  json["inputs_checksum"] = row.inputs_checksum.empty() ? Json() : Json(row.inputs_checksum);
   json["command"] = text_or_null(row.command);
+  take_out(json, row.unrecorded);
   return json;
 }
 
@@ -190,6 +212,7 @@ Row row_from_json(const Json& json) {
   row.reason = read_text(json, "reason");
   read_costs(row, json);
   read_notes(row, json);
+  row.unrecorded = unrecorded_in(json, row);
   return row;
 }
 

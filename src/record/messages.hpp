@@ -105,7 +105,7 @@ struct Describe {
   Cost cost;
 };
 struct Prepare {
-  std::vector<std::string> checksums;  // a set each
+  std::vector<std::string> checksums;  // a set each: "q-k-v" or "q-k-v-do", a hash a tensor
   std::optional<std::int64_t> free_bytes;
 };
 struct Output {

@@ -13,4 +13,16 @@ std::string identity(const Row& row) {
   return row.recorded_key.empty() ? key(row.what) : row.recorded_key;
 }
 
+bool has_interval(const Row& row) {
+  return row.time && !row.unrecorded.contains("time_ms/low") &&
+         !row.unrecorded.contains("time_ms/high");
+}
+
+std::optional<double> modelled_bytes(const Row& row) {
+  if (!row.cost || row.unrecorded.contains("traffic/model")) return std::nullopt;
+  double bytes = 0;
+  for (const KernelCost& kernel : row.cost->kernels) bytes += kernel.traffic.total();
+  return bytes;
+}
+
 }  // namespace flashbench

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -117,14 +118,30 @@ struct Row {
   std::vector<std::string> shared_rounds_with;  // keys
   std::string command;                          // a line that reproduces this row
   std::string label;                            // empty: the report's
+  // Of each input set, a hash of every tensor that the pass reads: "q-k-v" or "q-k-v-do".
+  std::vector<std::string> inputs_checksum;
   // Hardware counters of --counters, by metric.
   std::map<std::string, std::optional<double>> measured;
   // The key that a file gave, where it is not the one that `what` makes; use identity().
   std::string recorded_key;
+  // JSON paths ("problem/batch") that the file it was read from does not give. What stands there is
+  // a stand-in that lets rows be paired; no writer shows it.
+  std::set<std::string> unrecorded;
 };
 
 // What a row is paired by: the key that its file gave, or key(what).
 std::string identity(const Row&);
+
+// `value`, which stands at `path` of what was read from a file; nothing where the file lacks it.
+template <class Record, class Value>
+std::optional<Value> recorded(const Record& record, const char* path, const Value& value) {
+  return record.unrecorded.contains(path) ? std::nullopt : std::optional<Value>(value);
+}
+
+// Whether the row's time has the interval of its median, and not a bare median.
+bool has_interval(const Row&);
+// Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
+std::optional<double> modelled_bytes(const Row&);
 
 struct DeviceFacts {
   Backend backend = Backend::cpu;
@@ -154,6 +171,7 @@ struct Report {
   std::vector<Ceiling> ceilings;
   Measurement measurement;
   std::vector<Row> rows;
+  std::set<std::string> unrecorded;  // as in Row; nothing of rows
 };
 
 }  // namespace flashbench

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "report/grid.hpp"
 #include "report/report.hpp"
+#include "report/text.hpp"
 
 namespace flashbench {
 
@@ -40,45 +43,48 @@ class Record {
   bool headings_, first_ = true;
 };
 
+// In the order of their fields.
+constexpr std::pair<const char*, const char*> axis_fields[] = {
+    {"impl", "impl"},   {"pass", "pass"},   {"source", "source"},     {"backend", "backend"},
+    {"cache", "cache"}, {"batch", "batch"}, {"heads", "heads"},       {"kv_heads", "kv-heads"},
+    {"seq_q", "seq"},   {"seq_k", "seq-k"}, {"head_dim", "head-dim"}, {"dtype", "dtype"},
+    {"mask", "mask"},   {"scale", "scale"}, {"layout", "layout"},     {"init", "init"}};
+
+const Axis& axis_called(std::string_view name) {
+  return *std::ranges::find(axes(), name, &Axis::name);
+}
+
 void add_identity(Record& record, const Report& report, const Row& row) {
-  const Problem& problem = row.what.problem;
-  record.text("key", identity(row));
+  record.text("key", recorded(row, "key", identity(row)).value_or(""));
   record.text("label", row.label.empty() ? report.label : row.label);
-  record.text("impl", row.what.impl);
-  record.text("pass", std::string(name(row.what.pass)));
-  record.text("source", row.what.source);
-  record.text("backend", std::string(name(row.what.backend)));
-  record.text("cache", std::string(name(row.what.cache)));
-  record.integer("batch", problem.batch);
-  record.integer("heads", problem.heads);
-  record.integer("kv_heads", problem.kv_heads);
-  record.integer("seq_q", problem.seq_q);
-  record.integer("seq_k", problem.seq_k);
-  record.integer("head_dim", problem.head_dim);
-  record.text("dtype", std::string(name(problem.dtype)));
-  record.text("mask", std::string(name(problem.mask)));
-  record.number("scale", problem.scale);
-  record.text("layout", std::string(name(problem.layout)));
-  record.text("init", std::string(name(problem.init)));
-  record.text("seed", std::to_string(report.measurement.seed));
-  record.text("status", std::string(name(row.status)));
+  for (const auto& [heading, axis] : axis_fields)
+    if (std::string_view(axis) == "scale")
+      record.number(heading, recorded(row, "problem/scale", row.what.problem.scale));
+    else
+      record.text(heading, value_of(axis_called(axis), row));
+  record.text(
+      "seed",
+      recorded(report, "measurement/seed", std::to_string(report.measurement.seed)).value_or(""));
+  record.text("status", status_of(row));
   record.text("reason", row.reason);
 }
 
 void add_time(Record& record, const Row& row) {
   const bool ok = row.status == Status::ok && row.time;
-  const auto add = [&](const char* heading, double Time::*member) {
-    record.number(heading, ok ? std::optional(*row.time.*member) : std::nullopt);
+  const auto add = [&](const std::string& member_name, double Time::*member) {
+    const std::string path = "time_ms/" + member_name;
+    record.number(("time_ms_" + member_name).c_str(),
+                  ok ? recorded(row, path.c_str(), *row.time.*member) : std::nullopt);
   };
-  add("time_ms_median", &Time::median);
-  add("time_ms_low", &Time::low);
-  add("time_ms_high", &Time::high);
-  add("time_ms_min", &Time::min);
-  add("time_ms_p05", &Time::p05);
-  add("time_ms_p95", &Time::p95);
-  add("time_ms_mean", &Time::mean);
-  add("time_ms_stddev", &Time::stddev);
-  record.integer("samples", ok ? std::optional(row.time->n) : std::nullopt);
+  add("median", &Time::median);
+  add("low", &Time::low);
+  add("high", &Time::high);
+  add("min", &Time::min);
+  add("p05", &Time::p05);
+  add("p95", &Time::p95);
+  add("mean", &Time::mean);
+  add("stddev", &Time::stddev);
+  record.integer("samples", ok ? recorded(row, "time_ms/n", row.time->n) : std::nullopt);
 }
 
 void add_figures(Record& record, const Row& row) {
@@ -93,20 +99,13 @@ void add_figures(Record& record, const Row& row) {
   record.number("utilization_ceiling", use.ceiling);
   record.text("binds", use.binds);
   record.number("floor_ms", use.floor_ms);
-  record.number("flops_counted", row.flops.counted);
-  record.number("flops_exact", row.flops.exact);
+  record.number("flops_counted", recorded(row, "flops/counted", row.flops.counted));
+  record.number("flops_exact", recorded(row, "flops/exact", row.flops.exact));
   record.text("flops_convention", row.flops.convention);
   record.text("speedup_vs", speedup ? speedup->vs : "");
   record.number("speedup", of_speedup(&Speedup::value));
   record.number("speedup_low", of_speedup(&Speedup::low));
   record.number("speedup_high", of_speedup(&Speedup::high));
-}
-
-std::optional<double> model_bytes(const Row& row) {
-  if (!row.cost) return std::nullopt;
-  double bytes = 0;
-  for (const KernelCost& kernel : row.cost->kernels) bytes += kernel.traffic.total();
-  return bytes;
 }
 
 void add_checks(Record& record, const Row& row) {
@@ -117,14 +116,18 @@ void add_checks(Record& record, const Row& row) {
     const std::string prefix = tensor;
     record.number((prefix + "_max_abs").c_str(), found ? found->max_abs : std::nullopt);
     record.number((prefix + "_error_ratio").c_str(), found ? found->ratio : std::nullopt);
-    record.text((prefix + "_verdict").c_str(), found ? std::string(name(found->verdict)) : "");
+    const std::string path = "numerics/" + prefix + "/verdict";
+    record.text(
+        (prefix + "_verdict").c_str(),
+        found ? recorded(row, path.c_str(), std::string(name(found->verdict))).value_or("") : "");
   }
 }
 
 void add_rest(Record& record, const Report& report, const Row& row) {
-  record.number("traffic_model_bytes", model_bytes(row));
-  record.number("traffic_host_bytes",
-                row.counts ? std::optional(row.counts->traffic.total()) : std::nullopt);
+  record.number("traffic_model_bytes", modelled_bytes(row));
+  record.number(
+      "traffic_host_bytes",
+      row.counts ? recorded(row, "traffic/host", row.counts->traffic.total()) : std::nullopt);
   record.integer("workspace_bytes", row.memory.workspace_bytes);
   record.integer("saved_bytes", row.memory.saved_bytes);
   record.integer("device_bytes", row.memory.device_bytes);
@@ -133,6 +136,7 @@ void add_rest(Record& record, const Report& report, const Row& row) {
   record.text("flags", fmt::format("{}", fmt::join(row.flags, " ")));
   record.number("drift", row.drift);
   record.text("deterministic", row.deterministic ? *row.deterministic ? "true" : "false" : "");
+  record.text("inputs_checksum", fmt::format("{}", fmt::join(row.inputs_checksum, " ")));
   record.text("device", report.device.name);
   record.text("command", row.command);
 }
@@ -152,7 +156,7 @@ std::string record_of(const Report& report, const Row& row, bool headings) {
 std::string render_csv(const Report& report) {
   std::string text = record_of(report, Row{}, true);
   for (const Row& row : report.rows) text += record_of(report, row, false);
-  return text;
+  return as_utf8(text);
 }
 
 }  // namespace flashbench

@@ -7,14 +7,11 @@
 #include <functional>
 #include <set>
 
-#include "estimate/estimate.hpp"
 #include "report/text.hpp"
 
 namespace flashbench {
 
 namespace {
-
-const char* const missing = "n/a";
 
 using Figure = std::function<std::optional<double>(const Row&)>;
 using Words = std::function<std::string(const Row&)>;
@@ -22,8 +19,7 @@ using Words = std::function<std::string(const Row&)>;
 Column text_column(const std::string& heading, const Report& report, const Words& words) {
   Column column{heading, false, {}};
   for (const Row& row : report.rows) {
-    const std::string cell = one_line(words(row));
-    column.cells.push_back(cell.empty() ? missing : cell);
+    column.cells.push_back(or_missing(words(row)));
   }
   return column;
 }
@@ -46,17 +42,15 @@ std::optional<double> percent(const std::optional<double>& part) {
 }
 
 std::optional<double> half_width_percent(const Row& row) {
-  if (!row.time) return std::nullopt;
-  const double width = relative_half_width(*row.time);
-  return std::isfinite(width) ? std::optional(100 * width) : std::nullopt;
+  if (!has_interval(row) || row.time->n == 1 || !(row.time->median > 0)) return std::nullopt;
+  return 100 * (row.time->high - row.time->low) / 2 / row.time->median;
 }
 
 std::optional<double> gigabytes_per_second(const Row& row) {
-  if (!row.time || !row.cost || row.utilization.binds != "copy" || !(row.time->median > 0))
+  const std::optional<double> bytes = modelled_bytes(row);
+  if (!row.time || !bytes || row.utilization.binds != "copy" || !(row.time->median > 0))
     return std::nullopt;
-  double bytes = 0;
-  for (const KernelCost& kernel : row.cost->kernels) bytes += kernel.traffic.total();
-  return bytes / (row.time->median * 1e-3) / 1e9;
+  return *bytes / (row.time->median * 1e-3) / 1e9;
 }
 
 std::optional<double> worst_ratio(const Row& row) {
@@ -76,9 +70,8 @@ std::string check_word(const Row& row) {
 }
 
 std::optional<double> extra_mebibytes(const Row& row) {
-  if (!row.memory.workspace_bytes) return std::nullopt;
-  return static_cast<double>(*row.memory.workspace_bytes + row.memory.saved_bytes.value_or(0)) /
-         1048576.0;
+  if (!row.memory.workspace_bytes || !row.memory.saved_bytes) return std::nullopt;
+  return static_cast<double>(*row.memory.workspace_bytes + *row.memory.saved_bytes) / 1048576.0;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -93,9 +86,8 @@ void add_axes(Grid& grid, const Report& report) {
     if (is_implied(axis, report)) continue;
     const bool wanted = always.count(axis.name) != 0;
     if (!wanted && is_constant(axis, report)) continue;
-    Column column = text_column(axis.heading, report, [&](const Row& row) {
-      return row.what.impl.empty() && axis.name == "impl" ? identity(row) : axis.value(row.what);
-    });
+    Column column =
+        text_column(axis.heading, report, [&](const Row& row) { return cell_of(axis, row); });
     column.right = axis.number;
     grid.columns.push_back(std::move(column));
   }
@@ -131,8 +123,7 @@ void add_judgement(Grid& grid, const Report& report) {
   grid.columns.push_back(figures("error ratio", ratios, 2));
   grid.columns.push_back(text_column("check", report, check_word));
   grid.columns.push_back(figures("extra MiB", extra, 3));
-  grid.columns.push_back(
-      text_column("status", report, [](const Row& row) { return std::string(name(row.status)); }));
+  grid.columns.push_back(text_column("status", report, status_of));
   if (any(report, [](const Row& row) { return !row.flags.empty(); })) {
     grid.columns.push_back(
         text_column("flags", report, [](const Row& row) { return joined(row.flags); }));
@@ -174,6 +165,11 @@ void add_launch(Grid& grid, const Report& report) {
 }
 
 }  // namespace
+
+std::string or_missing(const std::string& text) {
+  const std::string line = one_line(text);
+  return line.empty() ? missing : line;
+}
 
 Column figures(const std::string& heading, const std::vector<std::optional<double>>& values,
                int digits) {

@@ -25,14 +25,23 @@ struct Grid {
 // Cells pivoted on options.pivot if it is not empty: throws UsageError when it names no axis.
 Grid make_grid(const Report&, const TableOptions&);
 
-// An axis of a sweep, as a column: text of each row's value.
+// An axis of a sweep, as a column: text of each case's value, and where a report keeps it.
 struct Axis {
   std::string name, heading;
   bool number = false;
   std::string (*value)(const Case&) = nullptr;
+  const char* path = "";
 };
 const std::vector<Axis>& axes();
-// Every row has the same value.
+// The row's value; empty where the row's file does not say it.
+std::string value_of(const Axis&, const Row&);
+// The row's key. Where its file gives neither a key nor all that makes one: what it does give.
+std::string shown_key(const Row&);
+// The row's value as a cell: a row that names no implementation goes by its key.
+std::string cell_of(const Axis&, const Row&);
+// Empty where the row's file says neither a status nor a time.
+std::string status_of(const Row&);
+// Every row has the same value, or none.
 bool is_constant(const Axis&, const Report&);
 // Every row's value follows from another axis: keys as many as queries, the usual scale.
 bool is_implied(const Axis&, const Report&);
@@ -42,6 +51,10 @@ std::vector<std::string> captions_of(const Report&);
 std::vector<std::string> notes_of(const Report&);
 // The heading and then a line a row, aligned by display width, without trailing blanks.
 std::vector<std::string> aligned(const std::vector<Column>&);
+// What stands where there is nothing to show.
+inline constexpr const char* missing = "n/a";
+// The text as a cell.
+std::string or_missing(const std::string&);
 // A column of figures with as many decimals as its smallest needs for `digits` significant digits.
 Column figures(const std::string& heading, const std::vector<std::optional<double>>&, int digits);
 

@@ -1,17 +1,25 @@
 #include <fmt/format.h>
 
+#include "report/grid.hpp"
 #include "report/report.hpp"
+#include "report/text.hpp"
 
 namespace flashbench {
 
 namespace {
 
-// XML 1.0 has no way to write most control characters: they become spaces.
-std::string escaped(const std::string& text) {
+// XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF: they become spaces.
+std::string escaped(const std::string& given) {
   std::string result;
-  for (const char c : text) {
+  const std::string text = as_utf8(given);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '&') {
+    const std::string_view three = std::string_view(text).substr(i, 3);
+    if (three == "\ufffe" || three == "\uffff") {
+      result += ' ';
+      i += 2;
+    } else if (c == '&') {
       result += "&amp;";
     } else if (c == '<') {
       result += "&lt;";
@@ -45,15 +53,22 @@ const char* element_of(Status status) {
   return nullptr;
 }
 
+std::string message_of(const Row& row) {
+  const std::string status = status_of(row);
+  if (status.empty()) return "neither a status nor a time was recorded";
+  return row.reason.empty() ? status : status + ": " + row.reason;
+}
+
 std::string test_case(const Row& row) {
   const bool timed = row.status == Status::ok && row.time;
   const std::string open = fmt::format(
-      "    <testcase classname=\"flashbench.{}\" name=\"{}\" time=\"{}\"", escaped(row.what.impl),
-      escaped(identity(row)), timed ? row.time->median * 1e-3 : 0.0);
+      "    <testcase classname=\"flashbench{}\" name=\"{}\"{}",
+      row.what.impl.empty() ? "" : "." + escaped(row.what.impl), escaped(shown_key(row)),
+      timed ? fmt::format(" time=\"{}\"", row.time->median * 1e-3) : "");
   const char* element = element_of(row.status);
   if (!element) return open + "/>\n";
-  return fmt::format("{}>\n      <{} message=\"{}: {}\"/>\n    </testcase>\n", open, element,
-                     name(row.status), escaped(row.reason));
+  return fmt::format("{}>\n      <{} message=\"{}\"/>\n    </testcase>\n", open, element,
+                     escaped(message_of(row)));
 }
 
 }  // namespace

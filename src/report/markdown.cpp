@@ -39,7 +39,7 @@ std::string render_markdown(const Report& report, const TableOptions& options) {
 
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
-  return text;
+  return as_utf8(text);
 }
 
 }  // namespace flashbench

@@ -23,11 +23,12 @@ const std::map<std::string, std::string>& meanings() {
 
 // The implementation and what sets the row apart from the others of its report.
 std::string short_name(const Row& row, const Report& report) {
-  if (row.what.impl.empty()) return identity(row);
+  if (row.what.impl.empty()) return shown_key(row);
   std::string words = row.what.impl;
   for (const Axis& axis : axes()) {
     if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
-    words += " " + axis.name + "=" + axis.value(row.what);
+    const std::string value = value_of(axis, row);
+    if (!value.empty()) words += " " + axis.name + "=" + value;
   }
   return words;
 }
@@ -63,8 +64,8 @@ std::vector<std::string> captions_of(const Report& report) {
   std::string shared;
   for (const Axis& axis : axes()) {
     if (shown.count(axis.name) || !is_constant(axis, report)) continue;
-    const std::string value = axis.value(report.rows.front().what);
-    if (axis.name == "deterministic" && value == "no") continue;
+    const std::string value = value_of(axis, report.rows.front());
+    if (value.empty() || (axis.name == "deterministic" && value == "no")) continue;
     if (axis.name == "source" && value == "built-in") continue;
     shared += (shared.empty() ? "" : ", ") + axis.name + " " + value;
   }
@@ -86,7 +87,7 @@ std::vector<std::string> notes_of(const Report& report) {
     if (row.deterministic && !*row.deterministic)
       notes.push_back(one_line(short_name(row, report) +
                                ": deterministic: false: repeated runs differ in their last bits"));
-    if (row.status == Status::ok) continue;
+    if (row.status == Status::ok || status_of(row).empty()) continue;
     const std::string reason = row.reason.empty() ? "no reason was recorded" : row.reason;
     notes.push_back(
         one_line(short_name(row, report) + ": " + std::string(name(row.status)) + ": " + reason));
@@ -94,7 +95,8 @@ std::vector<std::string> notes_of(const Report& report) {
   for (const std::string& flag : flags) notes.push_back(one_line(flag_note(report, flag)));
   for (const std::string& init : zeros)
     notes.push_back("init " + init + ": draws less power than random data and may run faster");
-  if (!report.complete) notes.push_back("incomplete: the run ended before every row was measured");
+  if (!recorded(report, "complete", report.complete).value_or(true))
+    notes.push_back("incomplete: the run ended before every row was measured");
   return notes;
 }
 

@@ -23,10 +23,10 @@ bool follows(const Axis& axis, const Axis& pivot, const Report& report) {
   if (axis.name == pivot.name) return true;
   if (axis.name == "impl") return false;
   if (axis.name == "pass") return is_constant(axis, report);
-  std::map<std::string, std::string> value_of;
+  std::map<std::string, std::string> values;
   for (const Row& row : report.rows) {
-    const std::string value = axis.value(row.what);
-    if (value_of.try_emplace(pivot.value(row.what), value).first->second != value) return false;
+    const std::string value = value_of(axis, row);
+    if (values.try_emplace(value_of(pivot, row), value).first->second != value) return false;
   }
   return true;
 }
@@ -53,16 +53,16 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
   std::map<std::pair<std::size_t, std::size_t>, const Row*> cells;
   for (const Row& row : report.rows) {
     std::string group;
-    for (const Axis* axis : kept) group += axis->value(row.what) + "\n";
+    for (const Axis* axis : kept) group += cell_of(*axis, row) + "\n";
     const std::size_t line = place(groups, group);
     if (line == first.size()) first.push_back(&row);
-    cells[{line, place(values, pivot.value(row.what))}] = &row;
+    cells[{line, place(values, value_of(pivot, row))}] = &row;
   }
 
   grid.statuses.assign(groups.size(), Status::ok);
   for (const Axis* axis : kept) {
     Column column{axis->heading, axis->number, {}};
-    for (const Row* row : first) column.cells.push_back(one_line(axis->value(row->what)));
+    for (const Row* row : first) column.cells.push_back(or_missing(cell_of(*axis, *row)));
     grid.columns.push_back(std::move(column));
   }
   for (std::size_t value = 0; value < values.size(); ++value) {
@@ -72,8 +72,9 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
       if (cell != cells.end() && cell->second->status == Status::ok)
         tflops[line] = cell->second->tflops;
     }
-    const std::string heading = pivot.number ? pivot.heading + " " + values[value] : values[value];
-    grid.columns.push_back(figures(one_line(heading), tflops, 4));
+    const std::string shown = or_missing(values[value]);
+    const std::string heading = pivot.number ? pivot.heading + " " + shown : shown;
+    grid.columns.push_back(figures(heading, tflops, 4));
   }
   return grid;
 }

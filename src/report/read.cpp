@@ -7,6 +7,7 @@
 #include "plan/request.hpp"
 #include "record/json.hpp"
 #include "report/report.hpp"
+#include "report/text.hpp"
 
 namespace flashbench {
 
@@ -27,7 +28,7 @@ std::string read_file(const std::string& file) {
 }  // namespace
 
 Report read_report(const std::string& file) {
-  const std::string text = read_file(file);
+  const std::string text = as_utf8(read_file(file));
   try {
     return parse_report(text, file);
   } catch (const ProtocolError& error) {

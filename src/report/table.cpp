@@ -54,7 +54,7 @@ std::string render_table(const Report& report, const TableOptions& options) {
     add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += note + "\n";
-  return text;
+  return as_utf8(text);
 }
 
 }  // namespace flashbench

@@ -44,6 +44,24 @@ std::uint32_t next_code(std::string_view text, std::size_t& at) {
   return code;
 }
 
+// How many bytes the character at `at` has; 0 where none begins. Neither surrogates nor a longer
+// form than needed are characters.
+std::size_t character_at(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || at + length > text.size()) return 0;
+  std::uint32_t code = lead & (0x7fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const auto byte = static_cast<unsigned char>(text[at + i]);
+    if ((byte & 0xc0) != 0x80) return 0;
+    code = code << 6 | (byte & 0x3f);
+  }
+  const std::uint32_t least = length == 4 ? 0x10000 : length == 3 ? 0x800 : 0x80;
+  const bool surrogate = 0xd800 <= code && code <= 0xdfff;
+  return code < least || code > 0x10ffff || surrogate ? 0 : length;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -54,6 +72,25 @@ std::size_t display_width(std::string_view text) {
     width += within(wide, code) ? 2 : 1;
   }
   return width;
+}
+
+bool is_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character_at(text, at);
+    if (length == 0) return false;
+    at += length;
+  }
+  return true;
+}
+
+std::string as_utf8(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = character_at(text, at);
+    result += length > 0 ? text.substr(at, length) : std::string_view("\ufffd");
+    at += std::max<std::size_t>(length, 1);
+  }
+  return result;
 }
 
 std::string one_line(std::string_view text) {

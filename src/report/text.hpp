@@ -11,6 +11,9 @@ namespace flashbench {
 std::size_t display_width(std::string_view text);
 // One physical line: line breaks and other control characters become spaces.
 std::string one_line(std::string_view text);
+bool is_utf8(std::string_view text);
+// The text with U+FFFD for each byte that belongs to no character of UTF-8.
+std::string as_utf8(std::string_view text);
 std::string pad(const std::string& text, std::size_t width, bool right);
 
 }  // namespace flashbench

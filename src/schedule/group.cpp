@@ -28,10 +28,15 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
     if (!run->finished) by_worker[run->worker].push_back(run);
   for (const auto& [worker, its_rows] : by_worker) {
     const Reply reply = prepare_worker(bench, worker, inputs);
-    if (reply.status == Status::ok)
-      checksums[worker] = body_of<reply::Prepare>(reply).checksums;
-    else
-      for (RowRun* run : its_rows) settle(bench, *run, reply, true);
+    if (reply.status == Status::ok) checksums[worker] = body_of<reply::Prepare>(reply).checksums;
+    for (RowRun* run : its_rows) {
+      if (reply.status != Status::ok) {
+        settle(bench, *run, reply, true);
+        continue;
+      }
+      run->take_inputs(checksums[worker]);
+      if (run->finished) bench.pace.row_done();
+    }
   }
   return checksums;
 }

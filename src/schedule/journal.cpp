@@ -77,9 +77,10 @@ std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {
   must_match("check", earlier.measurement.check, now.measurement.check);
   must_match("iters", earlier.measurement.iters.value_or(0), now.measurement.iters.value_or(0));
   std::vector<Row> rows;
-  for (const Row& row :
-       earlier.rows)  // what a folder held then is not known: loaded rows run again
-    if (stands(row) && row.what.problem.init != Init::loaded) rows.push_back(row);
+  for (const Row& row : earlier.rows) {
+    const bool inputs_known = row.what.problem.init != Init::loaded || !row.inputs_checksum.empty();
+    if (stands(row) && inputs_known && identity(row) == key(row.what)) rows.push_back(row);
+  }
   return rows;
 }
 

@@ -37,6 +37,14 @@ std::int64_t next_count(const RowRun& run, std::int64_t wanted, const Options& o
   return std::min(left, static_cast<std::int64_t>(fitting));
 }
 
+// A worker that has prepared dO for others, "q-k-v-do", says so; a forward reads "q-k-v".
+std::string of_forward(const std::string& checksum) {
+  std::size_t end = 0;
+  for (int tensor = 0; tensor < 3 && end != checksum.npos; ++tensor)
+    end = checksum.find('-', tensor == 0 ? 0 : end + 1);
+  return checksum.substr(0, end);
+}
+
 }  // namespace
 
 void RowRun::start_over() {
@@ -47,6 +55,17 @@ void RowRun::start_over() {
   set_aside = judged = false;
   repeats_equal = true;
   row.deterministic.reset();
+}
+
+void RowRun::take_inputs(const std::vector<std::string>& checksums) {
+  row.inputs_checksum.clear();
+  for (const std::string& checksum : checksums)
+    row.inputs_checksum.push_back(what().pass == Pass::fwd ? of_forward(checksum) : checksum);
+  if (earlier && earlier->inputs_checksum == row.inputs_checksum) {
+    row = *earlier;
+    finished = true;
+  }
+  earlier.reset();
 }
 
 request::Run next_turn(const RowRun& run, const Options& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ inline constexpr int input_sets = 2;
 
 struct RowRun {
   Row row;
-  std::size_t worker = 0;  // index of its session
-  bool finished = false;   // row is final
-  bool set_aside = false;  // out of memory among others: gets one more chance alone
-  bool judged = false;     // hashes are those of outputs that passed (or were not to be judged)
+  std::optional<Row> earlier;  // --resume: stands if it was measured on the same loaded inputs
+  std::size_t worker = 0;      // index of its session
+  bool finished = false;       // row is final
+  bool set_aside = false;      // out of memory among others: gets one more chance alone
+  bool judged = false;         // hashes are those of outputs that passed (or were not to be judged)
   bool repeats_equal = true;
   std::array<std::string, input_sets> hashes;
   std::vector<Sample> samples;
@@ -30,6 +32,9 @@ struct RowRun {
   const Case& what() const { return row.what; }
   // Forgets what was timed and judged: the row starts again, perhaps in another process.
   void start_over();
+  // Notes the checksums of the inputs that the worker has prepared. The earlier row is finished if
+  // they are its own, and forgotten if they are not.
+  void take_inputs(const std::vector<std::string>& checksums);
 };
 
 // What the next turn asks for.

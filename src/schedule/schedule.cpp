@@ -45,9 +45,12 @@ std::vector<RowRun> make_rows(const Plan& plan, const Roster& roster, const Opti
   for (const Case& what : plan.cases) {
     RowRun& run = rows.emplace_back();
     if (const auto it = finished.find(key(what)); it != finished.end()) {
-      run.row = *it->second;
-      run.finished = true;
-      continue;
+      if (what.problem.init != Init::loaded) {
+        run.row = *it->second;
+        run.finished = true;
+        continue;
+      }
+      run.earlier = *it->second;  // what the files hold now is known when they are read
     }
     run.row.what = what;
     run.row.flops = flops(what.problem, what.pass);
@@ -65,9 +68,7 @@ std::vector<std::vector<RowRun*>> groups_of(std::vector<RowRun>& rows) {
   std::vector<std::vector<RowRun*>> groups;
   for (RowRun& run : rows) {
     if (run.finished) continue;
-    const std::string shared =
-        fmt::format("{}/{}", problem_key(run.what()), run.what().problem.deterministic);
-    const auto [it, is_new] = index.try_emplace(shared, groups.size());
+    const auto [it, is_new] = index.try_emplace(problem_key(run.what()), groups.size());
     if (is_new) groups.emplace_back();
     groups[it->second].push_back(&run);
   }
@@ -94,7 +95,9 @@ bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
     for (WorkerLink& worker : bench.workers) worker.stop();
     bench.judge.stop();
     for (RowRun& run : rows)
-      if (!run.finished) {
+      if (!run.finished && run.earlier) {
+        run.row = *run.earlier;  // it says on which inputs it was measured
+      } else if (!run.finished) {
         run.row.status = Status::not_run;
         run.row.reason = "the run was interrupted before this row had finished";
         run.row.shared_rounds_with.clear();

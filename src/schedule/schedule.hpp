@@ -28,7 +28,8 @@ struct ScheduleResult {
   bool interrupted = false;
 };
 
-// Finished rows of an earlier report (--resume) are given in `known` and not run again.
+// Finished rows of an earlier report (--resume) are given in `known` and not run again, unless they
+// were measured on loaded inputs and the files hold others now.
 ScheduleResult run_plan(const Plan&, const Roster&, const Options&, const ScheduleEvents&,
                         const std::vector<Row>& known = {});
 

@@ -134,7 +134,10 @@ std::vector<Tensor> inputs_of(Pass pass) {
 }
 
 std::string checksum(const std::vector<std::uint64_t>& fingerprints) {
-  return hex(hash_bytes(fingerprints.data(), static_cast<std::int64_t>(fingerprints.size() * 8)));
+  std::string text;
+  for (const std::uint64_t fingerprint : fingerprints)
+    text += (text.empty() ? "" : "-") + hex(fingerprint);
+  return text;
 }
 
 }  // namespace flashbench

@@ -24,6 +24,7 @@ using RowSink =
 std::uint64_t make_input(const Problem&, const InputSet&, Tensor, const RowSink&);
 // The tensors a pass reads, in the order in which checksum() takes their fingerprints.
 std::vector<Tensor> inputs_of(Pass);
+// "q-k-v" or "q-k-v-do", each in 16 hexadecimal digits: what a forward reads can be told from it.
 std::string checksum(const std::vector<std::uint64_t>& fingerprints);
 
 }  // namespace flashbench

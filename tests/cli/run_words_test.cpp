@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "cli/commands.hpp"
@@ -34,6 +35,19 @@ TEST(RunWords, AxesTakeListsAndRanges) {
   EXPECT_THAT(sweep.scale, ElementsAre(-0.125));
   EXPECT_THAT(sweep.mask, ElementsAre(Mask::causal));
   EXPECT_THAT(sweep.batch, ElementsAre(automatic, 2));
+}
+
+TEST(RunWords, MinusZeroIsTheSameScaleAsZero) {
+  const RunWords words = read_run_words({"--scale", "-0,0,-0.0"});
+  for (const double scale : words.request.sweeps.at(0).scale) EXPECT_FALSE(std::signbit(scale));
+}
+
+TEST(RunWords, ALabelMustBeText) {
+  EXPECT_THAT(refusal({"--label", "a\xff"}),
+              testing::AllOf(HasSubstr("--label"), HasSubstr("UTF-8")));
+  EXPECT_THAT(refusal({"--label", ""}), HasSubstr("--label"));
+  EXPECT_EQ(read_run_words({"--label", "\u00b5s | \u6ce8"}).request.options.label,
+            "\u00b5s | \u6ce8");
 }
 
 TEST(RunWords, MeasuringOptionsArePlainOrPercent) {

@@ -34,6 +34,7 @@ Row full_row() {
   row.drift = 0.15;
   row.deterministic = false;
   row.shared_rounds_with = {"a", "b"};
+  row.inputs_checksum = {"1-2-3", "4-5-6"};
   row.command = "flashbench --impl v2";
   row.label = "a,\"b\"\n";
   row.measured = {{"dram__bytes_read", 12.0}, {"refused", std::nullopt}};
@@ -55,6 +56,7 @@ TEST(ReportJson, reads_back_what_it_wrote) {
   EXPECT_EQ(report_text(parse_report(text, "r.json")), text);
   EXPECT_EQ(parse_report(text, "r.json").measurement.seed, report.measurement.seed);
   EXPECT_EQ(parse_report(text, "r.json").rows[0].what, report.rows[0].what);
+  EXPECT_EQ(parse_report(text, "r.json").rows[0].inputs_checksum, report.rows[0].inputs_checksum);
   EXPECT_EQ(text.back(), '\n');
 }
 
@@ -67,10 +69,10 @@ TEST(ReportJson, has_the_fields_of_the_schema) {
     EXPECT_TRUE(json.contains(field)) << field;
   const Json& row = json["rows"][0];
   for (const char* field :
-       {"key",      "problem", "impl",        "pass",      "status",  "reason",
-        "time_ms",  "tflops",  "utilization", "flops",     "traffic", "memory",
-        "numerics", "speedup", "clock_mhz",   "throttled", "drift",   "deterministic",
-        "command",  "source",  "backend",     "cache",     "init",    "label"})
+       {"key",       "problem",     "impl",  "pass",           "status",  "reason",   "time_ms",
+        "tflops",    "utilization", "flops", "traffic",        "memory",  "numerics", "speedup",
+        "clock_mhz", "throttled",   "drift", "deterministic",  "command", "source",   "backend",
+        "cache",     "init",        "label", "inputs_checksum"})
     EXPECT_TRUE(row.contains(field)) << field;
   EXPECT_EQ(row["key"], key(full_row().what));
   EXPECT_EQ(row["throttled"], true);

@@ -79,12 +79,31 @@ TEST(Resume, RefusesRowsCheckedOrCountedOtherwise) {
   EXPECT_THROW(resumable_rows(earlier, Report{}), UsageError);
 }
 
-TEST(Resume, RunsLoadedRowsAgain) {
+TEST(Resume, RunsLoadedRowsAgainUnlessTheySayWhatTheyLoaded) {
   Report earlier;
   earlier.rows.push_back(row_of("a", Status::ok));
   EXPECT_EQ(resumable_rows(earlier, Report{}).size(), 1u);
   earlier.rows[0].what.problem.init = Init::loaded;
   EXPECT_TRUE(resumable_rows(earlier, Report{}).empty());
+  earlier.rows[0].inputs_checksum = {"1-2-3", "1-2-3"};
+  EXPECT_EQ(resumable_rows(earlier, Report{}).size(), 1u);
+}
+
+TEST(Resume, RunsRowsAgainWhoseKeyIsNotOurs) {
+  Report earlier;
+  earlier.rows.push_back(row_of("a", Status::ok));
+  earlier.rows[0].recorded_key = "another way to name it";
+  EXPECT_TRUE(resumable_rows(earlier, Report{}).empty());
+}
+
+TEST(Journal, KeepsTheChecksumsOfTheInputs) {
+  const Folder folder;
+  const std::string path = folder / "rows";
+  Journal journal(path);
+  Row row = row_of("a", Status::ok);
+  row.inputs_checksum = {"1-2-3", "4-5-6"};
+  journal.append(row);
+  EXPECT_EQ(read_journal(path).at(0).inputs_checksum, row.inputs_checksum);
 }
 
 }  // namespace

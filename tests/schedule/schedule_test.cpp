@@ -82,6 +82,47 @@ TEST(Schedule, TakesAnExactCount) {
   EXPECT_EQ(rows.at("ok").time->n, 37);
 }
 
+TEST(Schedule, WarmsUpAsOftenAsAskedAndTimesNoneOfIt) {
+  Options options = quick();
+  options.iters = 1;
+  {
+    const Log log;
+    run(plan_of({"ok"}), options);
+    EXPECT_EQ(log.lines("run ok").size(), 1u);
+  }
+  options.warmup = 2500;  // a thousand a request at most
+  const Log log;
+  const ScheduleResult result = run(plan_of({"ok"}), options);
+  EXPECT_EQ(log.lines("run ok").size(), 4u);
+  EXPECT_EQ(result.rows[0].time->n, 1);
+  EXPECT_EQ(result.measurement.warmup, 2500);
+}
+
+TEST(Schedule, SaysWhatGoesOnAndHowLongItWillTake) {
+  struct Said {
+    std::string what;
+    std::size_t done, of;
+    double left;
+  };
+  std::vector<Said> said;
+  ScheduleEvents events;
+  events.progress = [&](const std::string& what, std::size_t done, std::size_t of, double left) {
+    said.push_back({what, done, of, left});
+  };
+  Options options = quick();
+  options.time_budget_s = 0.5;
+  run_plan(plan_of({"noisy:1", "noisy:2"}), fake_roster(), options, events);
+  ASSERT_GE(said.size(), 3u);
+  EXPECT_THAT(said.back().what, HasSubstr("noisy"));
+  for (const Said& each : said) {
+    EXPECT_EQ(each.of, 2u);
+    EXPECT_LE(each.done, 2u);
+    EXPECT_GE(each.left, 0);
+    EXPECT_LE(each.left, 2 * 2 * options.time_budget_s);
+  }
+  EXPECT_LT(said.back().left, said.front().left);
+}
+
 TEST(Schedule, ShowsNoTimeForARowThatFails) {
   const auto rows =
       by_impl(run(plan_of({"ok", "wrong", "wronghash:2", "guard", "launchfail", "zero", "shaky"})));
