@@ -68,18 +68,29 @@ FLASHBENCH_INLINE void multiply(Rows<row_blocks>& rows, const Rows<row_blocks>& 
 
 // The four lanes that hold one row agree on its maximum; `rows` enters into it.
 template <int row_blocks, int columns>
-FLASHBENCH_INLINE void quad_max(Rows<row_blocks>& rows, const Fragment<row_blocks, columns>& s) {
+FLASHBENCH_INLINE void thread_max(Rows<row_blocks>& rows, const Fragment<row_blocks, columns>& s) {
 #pragma unroll
   for (int i = 0; i < row_blocks; ++i)
 #pragma unroll
-    for (int t = 0; t < 2; ++t) {
-      float x = rows.x[i][t];
+    for (int t = 0; t < 2; ++t)
 #pragma unroll
       for (int n = 0; n < columns / 8; ++n)
-        x = fmaxf(x, fmaxf(s.x[i][n][2 * t], s.x[i][n][2 * t + 1]));
+        rows.x[i][t] = fmaxf(rows.x[i][t], fmaxf(s.x[i][n][2 * t], s.x[i][n][2 * t + 1]));
+}
+template <int row_blocks>
+FLASHBENCH_INLINE void quad_merge(Rows<row_blocks>& rows) {
+#pragma unroll
+  for (auto& pair : rows.x)
+#pragma unroll
+    for (float& x : pair) {
       x = fmaxf(x, __shfl_xor_sync(every_lane, x, 1));
-      rows.x[i][t] = fmaxf(x, __shfl_xor_sync(every_lane, x, 2));
+      x = fmaxf(x, __shfl_xor_sync(every_lane, x, 2));
     }
+}
+template <int row_blocks, int columns>
+FLASHBENCH_INLINE void quad_max(Rows<row_blocks>& rows, const Fragment<row_blocks, columns>& s) {
+  thread_max(rows, s);
+  quad_merge(rows);
 }
 
 // The four lanes that hold one row add up their shares.

@@ -47,10 +47,10 @@ struct Exponentials {
     return factor;
   }
 
-  // S becomes P = exp(scale * (S - m)). The multiply-add rounds scale * m, which shifts a row's
-  // exponents by up to 2^-24 of it: nothing for everyday scores, infinity for huge ones. Those take
-  // the difference first.
-  template <int row_blocks, int columns>
+  // S becomes P = exp(scale * (S - m)); with Raise::in_product, its exponents in base 2. The
+  // multiply-add rounds scale * m, which shifts a row's exponents by up to 2^-24 of it: nothing for
+  // everyday scores, infinity for huge ones. Those take the difference first.
+  template <Raise raise, int row_blocks, int columns>
   FLASHBENCH_INLINE void weights(Fragment<row_blocks, columns>& s,
                                  const Rows<row_blocks>& m) const {
     constexpr float huge = 256;
@@ -63,23 +63,35 @@ struct Exponentials {
         offset.x[i][t] = m.x[i][t] * scale_log2;
         largest = fmaxf(largest, fabsf(offset.x[i][t]));
       }
-    if (__any_sync(every_lane, largest > huge)) {
-      each(s, [&](float x, int i, int t) { return (x - finite(m.x[i][t])) * scale_log2; });
+    const bool any_huge = __any_sync(every_lane, largest > huge);
+    const auto difference = [&](float x, int i, int t) { return x - finite(m.x[i][t]); };
+    const auto exponent = [&](float x, int i, int t) {
+      return fmaf(x, scale_log2, -offset.x[i][t]);
+    };
+    if constexpr (raise == Raise::in_product) {
+      if (any_huge) {
+        each(s, difference);
+        fill(offset, 0);
+      }
+      each(s, exponent);  // no branch lies between this and the product, or they could not overlap
+    } else if (any_huge) {
+      each(s, [&](float x, int i, int t) {
+        return exp2_approximate(difference(x, i, t) * scale_log2);
+      });
     } else {
-      each(s, [&](float x, int i, int t) { return fmaf(x, scale_log2, -offset.x[i][t]); });
+      each(s, [&](float x, int i, int t) { return exp2_approximate(exponent(x, i, t)); });
     }
   }
 
  private:
   template <int row_blocks, int columns, class F>
-  FLASHBENCH_INLINE static void each(Fragment<row_blocks, columns>& s, F exponent) {
+  FLASHBENCH_INLINE static void each(Fragment<row_blocks, columns>& s, F f) {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i)
 #pragma unroll
       for (int n = 0; n < columns / 8; ++n)
 #pragma unroll
-        for (int t = 0; t < 4; ++t)
-          s.x[i][n][t] = exp2_approximate(exponent(s.x[i][n][t], i, t / 2));
+        for (int t = 0; t < 4; ++t) s.x[i][n][t] = f(s.x[i][n][t], i, t / 2);
   }
 };
 
@@ -101,7 +113,7 @@ struct Softmax;
 // pays: until then P merely grows past 1, and O need not be touched. It pays before P reaches 256,
 // and where the new key would carry a good part of its row: relative to its own score its weight is
 // 1, and nothing is lost when it is rounded to 16 bits. (A lane's l is about a quarter of the
-// row's.)
+// row's.) Each lane decides for its own keys; the row's maximum is only made when a lane says yes.
 template <>
 struct Softmax<Normalize::once> : Exponentials {
   using Exponentials::Exponentials;
@@ -110,7 +122,7 @@ struct Softmax<Normalize::once> : Exponentials {
   FLASHBENCH_INLINE void step(const Warps& warps, typename Warps::Scores& s, typename Warps::Row& m,
                               typename Warps::Row& l, typename Warps::Output& o) const {
     typename Warps::Row highest = m;
-    warps.row_max(highest, s);
+    warps.own_max(highest, s);
     bool risen = false;
 #pragma unroll
     for (int i = 0; i < Warps::row_blocks; ++i)
@@ -119,12 +131,13 @@ struct Softmax<Normalize::once> : Exponentials {
         risen |= exp2_approximate((highest.x[i][t] - m.x[i][t]) * scale_log2) >
                  fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 16.0f), 1), 256);
     if (__any_sync(every_lane, risen)) {
+      warps.merge_max(highest);
       const typename Warps::Row factor = correction(m, highest);
       m = highest;
       multiply(l, factor);
       multiply_rows(o, factor);
     }
-    weights(s, m);
+    weights<Warps::raise>(s, m);
   }
 
   template <class Warps>
@@ -151,7 +164,7 @@ struct Softmax<Normalize::each_step> : Exponentials {
     multiply(l, correction(m, highest));
     m = highest;
     multiply_rows(o, warps.total(l));
-    weights(s, m);
+    weights<Warps::raise>(s, m);
   }
 
   template <class Warps>

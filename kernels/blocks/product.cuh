@@ -21,16 +21,23 @@ FLASHBENCH_INLINE std::uint32_t lane_of_v(int first_row) {
   return swizzled<tile>(first_row + (lane() & 15), lane() >> 4);
 }
 
-// A (16, 16) block of P as an operand; its elements are added to the row sums on the way, before
-// they are rounded.
-template <class Element>
+template <Raise raise>
+FLASHBENCH_INLINE float raised(float x) {
+  return raise == Raise::in_product ? exp2_approximate(x) : x;
+}
+
+// A (16, 16) block of P as an operand, from its exponents; its elements are added to the row sums
+// on the way, before they are rounded.
+template <class Element, Raise raise>
 FLASHBENCH_INLINE void operand_of(std::uint32_t (&a)[4], float (&l)[2], const float (&left)[4],
                                   const float (&right)[4]) {
 #pragma unroll
   for (int t = 0; t < 2; ++t) {
-    a[t] = pack<Element>(left[2 * t], left[2 * t + 1]);
-    a[t + 2] = pack<Element>(right[2 * t], right[2 * t + 1]);
-    l[t] += (left[2 * t] + left[2 * t + 1]) + (right[2 * t] + right[2 * t + 1]);
+    const float p[4] = {raised<raise>(left[2 * t]), raised<raise>(left[2 * t + 1]),
+                        raised<raise>(right[2 * t]), raised<raise>(right[2 * t + 1])};
+    a[t] = pack<Element>(p[0], p[1]);
+    a[t + 2] = pack<Element>(p[2], p[3]);
+    l[t] += (p[0] + p[1]) + (p[2] + p[3]);
   }
 }
 
@@ -66,7 +73,7 @@ FLASHBENCH_INLINE void multiply_pv(Fragment<row_blocks, tile.d>& o, Rows<row_blo
     std::uint32_t a[row_blocks][4];
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i)
-      operand_of<Element>(a[i], l.x[i], p.x[i][2 * x], p.x[i][2 * x + 1]);
+      operand_of<Element, tile.raise>(a[i], l.x[i], p.x[i][2 * x], p.x[i][2 * x + 1]);
 #pragma unroll
     for (int n = 0; n < tile.d / 16; ++n) {
       std::uint32_t b[4];
@@ -125,7 +132,7 @@ FLASHBENCH_INLINE void multiply_pv(Fragment<1, tile.d>& o, Rows<1>& l,
 #pragma unroll
   for (int x = 0; x < keys / 16; ++x) {
     std::uint32_t a[4];
-    operand_of<Element>(a, l.x[0], p[2 * x], p[2 * x + 1]);
+    operand_of<Element, tile.raise>(a, l.x[0], p[2 * x], p[2 * x + 1]);
 #pragma unroll
     for (int n = 0; n < tile.d / 16; ++n) {
       multiply_add<Element>(o.x[0][2 * n], a, held.v[x][n][0], held.v[x][n][1]);

@@ -5,6 +5,10 @@
 
 namespace flashbench::kernels {
 
+// Where the exponents of P = exp(scale * (S - m)) are raised: all before the product with V, or
+// each right before it is used there, so that exponentials and tensor cores overlap within a warp.
+enum class Raise { in_softmax, in_product };
+
 struct Tile {
   int d;       // head dimension
   int br;      // rows of Q a tile
@@ -12,6 +16,7 @@ struct Tile {
   int warps;   // a block
   int stages;  // tiles of the streamed operand in flight
   int blocks;  // a multiprocessor, by registers
+  Raise raise = Raise::in_softmax;
   constexpr int threads() const { return 32 * warps; }
 };
 

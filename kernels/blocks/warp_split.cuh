@@ -2,7 +2,8 @@
 // (FlashAttention-2). Both offer the same phases:
 //   take        this warp's share of a K and V tile
 //   scores      S = Q K^T
-//   row_max     m = max(m, the rows of S)
+//   row_max     m = max(m, the rows of S); own_max: over this lane's keys alone, and merge_max, the
+//               rest of the way
 //   accumulate  (O, l) += P (V, 1): a row sum is one more column of the product
 //   total       a row sum made whole; share, the reverse
 //   store       O into the output tensor
@@ -22,6 +23,7 @@ template <class Element, Tile tile>
 struct WarpSplit<Element, tile, Split::queries> {
   static constexpr int row_blocks = tile.br / tile.warps / 16;
   static constexpr int keys = tile.bc, columns = tile.d;
+  static constexpr Raise raise = tile.raise;
   static constexpr int lanes_a_row = 4;  // among which a row's l lies in shares
   using Scores = Fragment<row_blocks, tile.bc>;
   using Output = Fragment<row_blocks, tile.d>;
@@ -47,6 +49,8 @@ struct WarpSplit<Element, tile, Split::queries> {
     multiply_qk<Element, tile>(s, q + q_lane_, kv.k);
   }
   FLASHBENCH_INLINE void row_max(Row& m, const Scores& s) const { quad_max(m, s); }
+  FLASHBENCH_INLINE void own_max(Row& m, const Scores& s) const { thread_max(m, s); }
+  FLASHBENCH_INLINE void merge_max(Row& m) const { quad_merge(m); }
   FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
     multiply_pv<Element, tile>(o, l, p, kv.v);
   }
@@ -77,6 +81,7 @@ struct WarpSplit<Element, tile, Split::keys> {
   static constexpr int row_blocks = tile.br / 16;
   static constexpr int keys = tile.bc / tile.warps, columns = tile.d / tile.warps;
   static constexpr int buffers = row_blocks > 1 ? 2 : 1;
+  static constexpr Raise raise = tile.raise;
   static constexpr int lanes_a_row = 1;     // each knows the row's whole l
   static constexpr int pitch = tile.d + 8;  // eight more floats keep a warp's rows in other banks
   using Scores = Fragment<row_blocks, keys>;
@@ -119,6 +124,11 @@ struct WarpSplit<Element, tile, Split::keys> {
       for (int w = 0; w < tile.warps; ++w) m.x[i][t] = fmaxf(m.x[i][t], exchange_.maxima[w][row]);
     });
   }
+
+  FLASHBENCH_INLINE void own_max(Row& m, const Scores& s) const {
+    row_max(m, s);
+  }
+  FLASHBENCH_INLINE void merge_max(Row&) const {}
 
   // One barrier a row block. A buffer is written again only behind a later barrier than the one
   // its readers have passed: row_max has one, and with several row blocks two buffers alternate.

@@ -17,7 +17,8 @@ struct FlashV1 {
                              .bc = head_dim == 64 ? 512 : 256,
                              .warps = 8,
                              .stages = 3,
-                             .blocks = 1};
+                             .blocks = 1,
+                             .raise = Raise::in_product};
 };
 
 }  // namespace flashbench::kernels

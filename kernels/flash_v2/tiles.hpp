@@ -1,5 +1,7 @@
 // v2's own tiles. A warp has 32 rows, so that a fragment of K or V, once read, serves two products;
-// two blocks an SM, so that one computes while the other waits.
+// two blocks an SM, so that one computes while the other waits. At d = 64 the exponentials are half
+// as long as the products, and raising them in between pays; at d = 128 their issue slots cost the
+// products more.
 #pragma once
 
 #include "kernels/blocks/tile.hpp"
@@ -11,8 +13,13 @@ template <class Element_, int head_dim>
 struct FlashV2 {
   using Element = Element_;
   static constexpr Rung rung = v2;
-  static constexpr Tile tile{
-      .d = head_dim, .br = 128, .bc = 64, .warps = 4, .stages = 2, .blocks = 2};
+  static constexpr Tile tile{.d = head_dim,
+                             .br = 128,
+                             .bc = head_dim == 64 ? 128 : 64,
+                             .warps = 4,
+                             .stages = 2,
+                             .blocks = 2,
+                             .raise = head_dim == 64 ? Raise::in_product : Raise::in_softmax};
 };
 
 }  // namespace flashbench::kernels
