@@ -19,6 +19,7 @@
 // The blocks meet in dQ only. There they take turns in the order of j, so that the sum is the same
 // every time; a block that is ahead waits. Differs from V1 in D, in L, in the parallel K/V tiles
 // and in the skip.
+#include <algorithm>
 #include <atomic>
 #include <vector>
 
@@ -198,6 +199,43 @@ class FlashV2Backward final : public BackwardKernel {
   Pool pool_;
 };
 
+struct Loaded {                   // over one query head
+  double pairs = 0, queries = 0;  // P computed, rows of Q loaded
+};
+
+Loaded loaded_of(const FlashbenchProblem& problem) {
+  constexpr TileShape tile = FlashV2Backward::kTile;
+  const Visible visible(problem);
+  Loaded sum;
+  for (int64_t number = 0; number < tile_count(problem.seq_k, tile.Bc); ++number) {
+    const Rows j = tile_rows(number, tile.Bc, problem.seq_k);
+    const int64_t first = std::min(visible.q_begin(j) / tile.Br * tile.Br, problem.seq_q);
+    sum.pairs += static_cast<double>(j.count) * static_cast<double>(problem.seq_q - first);
+    sum.queries += static_cast<double>(problem.seq_q - first);
+  }
+  return sum;
+}
+
+FlashbenchKernelCost main_cost(const FlashbenchProblem& problem) {
+  const Loaded loaded = loaded_of(problem);
+  const double heads = static_cast<double>(problem.batch * problem.query_heads);
+  const double keys = static_cast<double>(problem.batch * problem.kv_heads * problem.seq_k);
+  const double d = static_cast<double>(problem.head_dim), queries = heads * loaded.queries;
+  const double row_bytes = d * static_cast<double>(element_bytes(problem.dtype));
+  FlashbenchKernelCost kernel{};
+  kernel.kernel = "v2 backward";
+  kernel.pipe = FLASHBENCH_PIPE_SGEMM;
+  kernel.flops = heads * 10 * loaded.pairs * d;
+  kernel.exponentials = heads * loaded.pairs;
+  FlashbenchTraffic& traffic = kernel.traffic;
+  traffic.read[FLASHBENCH_K] = traffic.read[FLASHBENCH_V] = keys * row_bytes;
+  traffic.written[FLASHBENCH_DK] = traffic.written[FLASHBENCH_DV] = keys * row_bytes;
+  traffic.read[FLASHBENCH_Q] = traffic.read[FLASHBENCH_DO] = queries * row_bytes;
+  traffic.read[FLASHBENCH_STATISTICS] = queries * 8;
+  traffic.read[FLASHBENCH_DQ] = traffic.written[FLASHBENCH_DQ] = queries * d * 4;
+  return kernel;
+}
+
 FlashbenchCost FlashV2Backward::cost(const FlashbenchProblem& problem, int threads) {
   FlashbenchCost cost{};
   cost.kernel_count = problem.dtype == FLASHBENCH_FP32 ? 2 : 3;
@@ -207,40 +245,19 @@ FlashbenchCost FlashV2Backward::cost(const FlashbenchProblem& problem, int threa
   layout(problem, arena, measured);
   cost.workspace_bytes = arena.used();
 
-  const Visible visible(problem);
-  double pairs = 0, queries = 0;  // of one query head: P computed, rows of Q loaded
-  for (int64_t tile = 0; tile < tile_count(problem.seq_k, kTile.Bc); ++tile) {
-    const Rows j = tile_rows(tile, kTile.Bc, problem.seq_k);
-    const int64_t first = std::min(visible.q_begin(j) / kTile.Br * kTile.Br, problem.seq_q);
-    pairs += static_cast<double>(j.count) * static_cast<double>(problem.seq_q - first);
-    queries += static_cast<double>(problem.seq_q - first);
-  }
-  const double heads = static_cast<double>(problem.batch * problem.query_heads);
-  const double rows = heads * static_cast<double>(problem.seq_q), loaded = heads * queries;
-  const double keys = static_cast<double>(problem.batch * problem.kv_heads * problem.seq_k);
+  const double rows = static_cast<double>(problem.batch * problem.query_heads * problem.seq_q);
   const double d = static_cast<double>(problem.head_dim);
-  const double row_bytes = d * static_cast<double>(element_bytes(problem.dtype));
-  FlashbenchKernelCost &dots = cost.kernels[0], &main = cost.kernels[1], &last = cost.kernels[2];
-
-  dots.kernel = "v2 dO O";
-  dots.traffic.read[FLASHBENCH_O] = dots.traffic.read[FLASHBENCH_DO] = rows * row_bytes;
+  const double o_bytes = rows * d * static_cast<double>(element_bytes(problem.dtype));
+  FlashbenchKernelCost &dots = cost.kernels[0], &conversion = cost.kernels[2];
+  dots.kernel = "v2 rowsum dO O";
+  dots.traffic.read[FLASHBENCH_O] = dots.traffic.read[FLASHBENCH_DO] = o_bytes;
   dots.traffic.written[FLASHBENCH_STATISTICS] = rows * 4;
   dots.traffic.written[FLASHBENCH_DQ] = rows * d * 4;
-
-  main.kernel = "v2 backward";
-  main.pipe = FLASHBENCH_PIPE_SGEMM;
-  main.flops = heads * 10 * pairs * d;
-  main.exponentials = heads * pairs;
-  main.traffic.read[FLASHBENCH_K] = main.traffic.read[FLASHBENCH_V] = keys * row_bytes;
-  main.traffic.written[FLASHBENCH_DK] = main.traffic.written[FLASHBENCH_DV] = keys * row_bytes;
-  main.traffic.read[FLASHBENCH_Q] = main.traffic.read[FLASHBENCH_DO] = loaded * row_bytes;
-  main.traffic.read[FLASHBENCH_STATISTICS] = loaded * 8;
-  main.traffic.read[FLASHBENCH_DQ] = main.traffic.written[FLASHBENCH_DQ] = loaded * d * 4;
-
+  cost.kernels[1] = main_cost(problem);
   if (problem.dtype == FLASHBENCH_FP32) return cost;
-  last.kernel = "v2 dQ conversion";
-  last.traffic.read[FLASHBENCH_DQ] = rows * d * 4;
-  last.traffic.written[FLASHBENCH_DQ] = rows * row_bytes;
+  conversion.kernel = "v2 dQ conversion";
+  conversion.traffic.read[FLASHBENCH_DQ] = rows * d * 4;
+  conversion.traffic.written[FLASHBENCH_DQ] = o_bytes;
   return cost;
 }
 

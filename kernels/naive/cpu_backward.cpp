@@ -125,55 +125,55 @@ class NaiveBackward final : public BackwardKernel {
   NaiveRows rows_;
 };
 
-// The kernels in their order; each of the products leaves or takes one matrix of scores.
+// A product that reads or writes one matrix of scores.
+FlashbenchKernelCost product_cost(const char* name, const FlashbenchProblem& problem) {
+  FlashbenchKernelCost kernel{};
+  kernel.kernel = name;
+  kernel.pipe = FLASHBENCH_PIPE_SGEMM;
+  kernel.flops = 2 * static_cast<double>(problem.batch * problem.query_heads * problem.seq_q) *
+                 static_cast<double>(problem.seq_k) * static_cast<double>(problem.head_dim);
+  return kernel;
+}
+
+FlashbenchKernelCost softmax_cost(const FlashbenchProblem& problem, double score_bytes) {
+  const double heads = static_cast<double>(problem.batch * problem.query_heads);
+  FlashbenchKernelCost kernel{};
+  kernel.kernel = "naive softmax backward";
+  kernel.exponentials = heads * seen_pairs(problem);
+  kernel.traffic.read[FLASHBENCH_STATISTICS] = 4 * heads * static_cast<double>(problem.seq_q);
+  kernel.traffic.read[FLASHBENCH_SCORES] = 2 * 4 * kernel.exponentials;
+  kernel.traffic.written[FLASHBENCH_SCORES] = 2 * score_bytes;
+  return kernel;
+}
+
 FlashbenchCost NaiveBackward::cost(const FlashbenchProblem& problem, int) {
-  FlashbenchCost cost{};
   Arena arena(nullptr);
   Buffers measured;
   layout(problem, arena, measured);
+  FlashbenchCost cost{};
   cost.workspace_bytes = arena.used();
 
-  const double heads = static_cast<double>(problem.batch * problem.query_heads);
-  const double rows = heads * static_cast<double>(problem.seq_q);
-  const double keys = static_cast<double>(problem.batch * problem.kv_heads * problem.seq_k);
-  const double d = static_cast<double>(problem.head_dim);
-  const double pairs = rows * static_cast<double>(problem.seq_k);
-  const double seen = heads * seen_pairs(problem);
-  const double row_bytes = d * static_cast<double>(element_bytes(problem.dtype));
-  const auto product = [&](const char* name) -> FlashbenchTraffic& {
-    FlashbenchKernelCost& kernel = cost.kernels[cost.kernel_count++];
-    kernel.kernel = name;
-    kernel.pipe = FLASHBENCH_PIPE_SGEMM;
-    kernel.flops = 2 * pairs * d;
-    return kernel.traffic;
+  const double row_bytes = static_cast<double>(problem.head_dim * element_bytes(problem.dtype));
+  const double rows = static_cast<double>(problem.batch * problem.query_heads * problem.seq_q);
+  const double q_bytes = rows * row_bytes,
+               score_bytes = 4 * rows * static_cast<double>(problem.seq_k);
+  const double kv_bytes =
+      static_cast<double>(problem.batch * problem.kv_heads * problem.seq_k) * row_bytes;
+  const auto add_product = [&](const char* name) -> FlashbenchTraffic& {
+    return (cost.kernels[cost.kernel_count++] = product_cost(name, problem)).traffic;
   };
-
-  FlashbenchTraffic* traffic = &product("naive scores");
-  traffic->read[FLASHBENCH_Q] = rows * row_bytes;
-  traffic->read[FLASHBENCH_K] = keys * row_bytes;
-  traffic->written[FLASHBENCH_SCORES] = 4 * pairs;
-  traffic = &product("naive dP");
-  traffic->read[FLASHBENCH_DO] = rows * row_bytes;
-  traffic->read[FLASHBENCH_V] = keys * row_bytes;
-  traffic->written[FLASHBENCH_SCORES] = 4 * pairs;
-
-  FlashbenchKernelCost& softmax = cost.kernels[cost.kernel_count++];
-  softmax.kernel = "naive softmax backward";
-  softmax.exponentials = seen;
-  softmax.traffic.read[FLASHBENCH_STATISTICS] = 4 * rows;
-  softmax.traffic.read[FLASHBENCH_SCORES] = 2 * 4 * seen;
-  softmax.traffic.written[FLASHBENCH_SCORES] = 2 * 4 * pairs;
-
-  // Q, K and dO are still there, as fp32.
-  traffic = &product("naive dV");
-  traffic->read[FLASHBENCH_SCORES] = 4 * pairs;
-  traffic->written[FLASHBENCH_DV] = keys * row_bytes;
-  traffic = &product("naive dQ");
-  traffic->read[FLASHBENCH_SCORES] = 4 * pairs;
-  traffic->written[FLASHBENCH_DQ] = rows * row_bytes;
-  traffic = &product("naive dK");
-  traffic->read[FLASHBENCH_SCORES] = 4 * pairs;
-  traffic->written[FLASHBENCH_DK] = keys * row_bytes;
+  FlashbenchTraffic& s = add_product("naive scores");
+  s.read[FLASHBENCH_Q] = q_bytes, s.read[FLASHBENCH_K] = kv_bytes;
+  FlashbenchTraffic& dp = add_product("naive dP");
+  dp.read[FLASHBENCH_DO] = q_bytes, dp.read[FLASHBENCH_V] = kv_bytes;
+  s.written[FLASHBENCH_SCORES] = dp.written[FLASHBENCH_SCORES] = score_bytes;
+  cost.kernels[cost.kernel_count++] = softmax_cost(problem, score_bytes);
+  FlashbenchTraffic& dv = add_product("naive dV");  // Q, K and dO are still there, as fp32
+  FlashbenchTraffic& dq = add_product("naive dQ");
+  FlashbenchTraffic& dk = add_product("naive dK");
+  for (FlashbenchTraffic* each : {&dv, &dq, &dk}) each->read[FLASHBENCH_SCORES] = score_bytes;
+  dv.written[FLASHBENCH_DV] = dk.written[FLASHBENCH_DK] = kv_bytes;
+  dq.written[FLASHBENCH_DQ] = q_bytes;
   return cost;
 }
 
