@@ -23,8 +23,6 @@ FlashbenchStatus supported(const FlashbenchProblem& problem, const FlashbenchDev
                            FlashbenchMessage* message) {
   const auto refuse = [&](const char* text) { return say(FLASHBENCH_UNSUPPORTED, message, text); };
   if (device.backend != FLASHBENCH_CPU) return refuse("this kernel runs on the CPU only");
-  if (problem.passes & ~static_cast<uint32_t>(FLASHBENCH_FORWARD))
-    return refuse("the CPU kernels have a forward pass only");
   if (problem.head_dim < 8 || problem.head_dim > 256 || problem.head_dim % 8 != 0) {
     char text[128];
     std::snprintf(text, sizeof text,
@@ -48,17 +46,9 @@ FlashbenchStatus supported(const FlashbenchProblem& problem, const FlashbenchDev
   return FLASHBENCH_OK;
 }
 
-FlashbenchLaunch launch_of(const char* kernel, int threads, int64_t blocks, int64_t bytes) {
-  FlashbenchLaunch launch{};
-  launch.kernel = kernel;
-  launch.registers = -1;
-  launch.spilled_bytes = -1;
-  launch.threads = 1;
-  launch.shared_bytes = bytes;
-  launch.blocks = blocks;
-  launch.blocks_per_multiprocessor = 1;
-  launch.waves = static_cast<double>(blocks) / threads;
-  return launch;
+void add(FlashbenchCost& a, const FlashbenchCost& b) {
+  for (uint32_t i = 0; i < b.kernel_count; ++i) a.kernels[a.kernel_count++] = b.kernels[i];
+  a.workspace_bytes = std::max(a.workspace_bytes, b.workspace_bytes);
 }
 
 }  // namespace flashbench::kernels::cpu

@@ -1,17 +1,14 @@
-// From a kernel class to a row of the table in flashbench/attention.h. A kernel is a class with
-//   static constexpr const char* name, idea, section;
-//   static FlashbenchCost cost(const FlashbenchProblem&, int threads);     of a forward
-//   Kernel(const FlashbenchProblem&, int threads, void* workspace);
-//   void forward(const FlashbenchForward&);
-//   FlashbenchCounts counts() const;                                        of the last forward
-//   FlashbenchLaunch launch() const;
+// From an implementation's two passes (kernels/cpu/kernel.hpp) to a row of the table in
+// flashbench/attention.h.
 #pragma once
 
 #include <exception>
+#include <memory>
 #include <new>
 #include <stdexcept>
 
 #include "flashbench/attention.h"
+#include "kernels/cpu/kernel.hpp"
 
 namespace flashbench::kernels::cpu {
 
@@ -19,8 +16,8 @@ int thread_count(const FlashbenchDevice&);
 FlashbenchStatus say(FlashbenchStatus, FlashbenchMessage*, const char* text);
 // What all CPU kernels do: which problems, and the reason where not.
 FlashbenchStatus supported(const FlashbenchProblem&, const FlashbenchDevice&, FlashbenchMessage*);
-// A launch of `blocks` independent pieces over `threads` cores, each with `bytes` of tile buffers.
-FlashbenchLaunch launch_of(const char* kernel, int threads, int64_t blocks, int64_t bytes);
+// a += b, which follows it: its kernels, in the same workspace.
+void add(FlashbenchCost& a, const FlashbenchCost& b);
 
 template <class Body>
 FlashbenchStatus guarded(FlashbenchMessage* message, const Body& body) {
@@ -34,8 +31,33 @@ FlashbenchStatus guarded(FlashbenchMessage* message, const Body& body) {
   }
 }
 
-template <class Kernel>
-struct Adapter {
+// The two passes follow each other and share the workspace.
+template <class Implementation>
+class Adapter {
+ public:
+  static FlashbenchImplementation implementation() {
+    FlashbenchImplementation row{};
+    row.name = Implementation::name;
+    row.idea = Implementation::idea;
+    row.section = Implementation::section;
+    row.passes = FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD;
+    row.supports = supports;
+    row.cost = cost;
+    row.create = create;
+    row.forward = forward;
+    row.backward = backward;
+    row.counts = counts;
+    row.destroy = destroy;
+    return row;
+  }
+
+ private:
+  struct State {
+    std::unique_ptr<ForwardKernel> forward;
+    std::unique_ptr<BackwardKernel> backward;
+    const Kernel* last = nullptr;
+  };
+
   static FlashbenchStatus supports(const FlashbenchProblem* problem, const FlashbenchDevice* device,
                                    FlashbenchMessage* message) {
     return supported(*problem, *device, message);
@@ -44,11 +66,17 @@ struct Adapter {
   static FlashbenchStatus cost(const FlashbenchProblem* problem, const FlashbenchDevice* device,
                                uint32_t passes, FlashbenchCost* cost, FlashbenchMessage* message) {
     const FlashbenchStatus status = supported(*problem, *device, message);
-    if (status != FLASHBENCH_OK) return status;
-    if (passes != FLASHBENCH_FORWARD)
-      return say(FLASHBENCH_UNSUPPORTED, message, "the CPU kernels have a forward pass only");
-    *cost = Kernel::cost(*problem, thread_count(*device));
-    return FLASHBENCH_OK;
+    if (status == FLASHBENCH_OK) *cost = cost_of(*problem, thread_count(*device), passes);
+    return status;
+  }
+
+  static FlashbenchCost cost_of(const FlashbenchProblem& problem, int threads, uint32_t passes) {
+    FlashbenchCost cost{};
+    const FlashbenchCost forward = Implementation::forward_cost(problem, threads);
+    cost.saves = forward.saves;
+    if (passes & FLASHBENCH_FORWARD) add(cost, forward);
+    if (passes & FLASHBENCH_BACKWARD) add(cost, Implementation::backward_cost(problem, threads));
+    return cost;
   }
 
   static FlashbenchStatus create(const FlashbenchProblem* problem, const FlashbenchDevice* device,
@@ -58,42 +86,51 @@ struct Adapter {
     if (status != FLASHBENCH_OK) return status;
     return guarded(message, [&] {
       const int threads = thread_count(*device);
-      if (!workspace && Kernel::cost(*problem, threads).workspace_bytes > 0)
+      if (!workspace && cost_of(*problem, threads, problem->passes).workspace_bytes > 0)
         throw std::runtime_error("the workspace is missing");
-      auto* kernel = new Kernel(*problem, threads, workspace);
+      auto state = std::make_unique<State>();
       *instance = {};
-      instance->state = kernel;
-      instance->launch_count = 1;
-      instance->launches[0] = kernel->launch();
+      if (problem->passes & FLASHBENCH_FORWARD) {
+        state->forward = Implementation::forward(*problem, threads, workspace);
+        instance->launches[instance->launch_count++] = state->forward->launch();
+      }
+      if (problem->passes & FLASHBENCH_BACKWARD) {
+        state->backward = Implementation::backward(*problem, threads, workspace);
+        instance->launches[instance->launch_count++] = state->backward->launch();
+      }
+      instance->state = state.release();
     });
   }
 
-  static FlashbenchStatus forward(void* state, const FlashbenchForward* forward, void*,
+  static FlashbenchStatus forward(void* state, const FlashbenchForward* tensors, void*,
                                   FlashbenchMessage* message) {
-    return guarded(message, [&] { static_cast<Kernel*>(state)->forward(*forward); });
+    auto* own = static_cast<State*>(state);
+    return run(own, own->forward.get(), *tensors, message);
+  }
+
+  static FlashbenchStatus backward(void* state, const FlashbenchBackward* tensors, void*,
+                                   FlashbenchMessage* message) {
+    if (!tensors->lse && !(tensors->m && tensors->l))
+      return say(FLASHBENCH_FAILED, message, "the backward needs lse, or m and l");
+    auto* own = static_cast<State*>(state);
+    return run(own, own->backward.get(), *tensors, message);
+  }
+
+  template <class Pass, class Tensors>
+  static FlashbenchStatus run(State* state, Pass* pass, const Tensors& tensors,
+                              FlashbenchMessage* message) {
+    if (!pass) return say(FLASHBENCH_FAILED, message, "the instance was not created for this pass");
+    state->last = pass;
+    return guarded(message, [&] { pass->run(tensors); });
   }
 
   static FlashbenchStatus counts(void* state, FlashbenchCounts* counts, FlashbenchMessage*) {
-    *counts = static_cast<const Kernel*>(state)->counts();
+    const Kernel* last = static_cast<const State*>(state)->last;
+    *counts = last ? last->counts() : FlashbenchCounts{};
     return FLASHBENCH_OK;
   }
 
-  static void destroy(void* state) { delete static_cast<Kernel*>(state); }
-
-  static FlashbenchImplementation implementation() {
-    FlashbenchImplementation row{};
-    row.name = Kernel::name;
-    row.idea = Kernel::idea;
-    row.section = Kernel::section;
-    row.passes = FLASHBENCH_FORWARD;
-    row.supports = supports;
-    row.cost = cost;
-    row.create = create;
-    row.forward = forward;
-    row.counts = counts;
-    row.destroy = destroy;
-    return row;
-  }
+  static void destroy(void* state) { delete static_cast<State*>(state); }
 };
 
 }  // namespace flashbench::kernels::cpu

@@ -15,12 +15,10 @@ blasint blas(int64_t value) {
   return static_cast<blasint>(value);
 }
 
-Plane plane(const FlashbenchProblem& problem, const FlashbenchTensor& tensor, int64_t b,
-            int64_t head) {
-  auto* data = static_cast<std::byte*>(tensor.data);
-  const int64_t offset = b * tensor.batch + head * tensor.head;
-  if (data) data += offset * element_bytes(problem.dtype);
-  return {data, tensor.seq, problem.head_dim, problem.dtype};
+// A product over nothing: no promise of BLAS covers it.
+void keep_only(int64_t rows, int64_t cols, float keep, float* c, int64_t c_stride) {
+  if (keep == 0.0f)
+    for (int64_t r = 0; r < rows; ++r) std::fill_n(c + r * c_stride, cols, 0.0f);
 }
 
 }  // namespace
@@ -29,12 +27,20 @@ int64_t element_bytes(FlashbenchDtype dtype) {
   return dtype == FLASHBENCH_FP32 ? 4 : 2;
 }
 
+Plane plane_of(const FlashbenchProblem& problem, const FlashbenchTensor& tensor, int64_t batch,
+               int64_t head) {
+  auto* data = static_cast<std::byte*>(tensor.data);
+  const int64_t offset = batch * tensor.batch + head * tensor.head;
+  if (data) data += offset * element_bytes(problem.dtype);
+  return {data, tensor.seq, problem.head_dim, problem.dtype};
+}
+
 Head head_of(const FlashbenchProblem& problem, const FlashbenchForward& forward, int64_t index) {
   const int64_t b = index / problem.query_heads;
   const int64_t h = index % problem.query_heads;
   const int64_t kv = h * problem.kv_heads / problem.query_heads;
-  return {index, plane(problem, forward.q, b, h), plane(problem, forward.k, b, kv),
-          plane(problem, forward.v, b, kv), plane(problem, forward.o, b, h)};
+  return {index, plane_of(problem, forward.q, b, h), plane_of(problem, forward.k, b, kv),
+          plane_of(problem, forward.v, b, kv), plane_of(problem, forward.o, b, h)};
 }
 
 TileShape clipped(TileShape shape, const FlashbenchProblem& problem) {
@@ -50,15 +56,19 @@ void product_transposed(View a, View b, int64_t rows, int64_t cols, int64_t dept
               a.data, blas(a.stride), b.data, blas(b.stride), 0.0f, c, blas(c_stride));
 }
 
-void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float keep, float* c,
-             int64_t c_stride) {
+void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale, float keep,
+             float* c, int64_t c_stride) {
   if (rows == 0 || cols == 0) return;
-  if (depth == 0) {  // no promise of BLAS covers it
-    if (keep == 0.0f)
-      for (int64_t r = 0; r < rows; ++r) std::fill_n(c + r * c_stride, cols, 0.0f);
-    return;
-  }
-  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas(rows), blas(cols), blas(depth), 1.0f,
+  if (depth == 0) return keep_only(rows, cols, keep, c, c_stride);
+  cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, blas(rows), blas(cols), blas(depth), scale,
+              a.data, blas(a.stride), b.data, blas(b.stride), keep, c, blas(c_stride));
+}
+
+void product_of_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
+                           float keep, float* c, int64_t c_stride) {
+  if (rows == 0 || cols == 0) return;
+  if (depth == 0) return keep_only(rows, cols, keep, c, c_stride);
+  cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, blas(rows), blas(cols), blas(depth), scale,
               a.data, blas(a.stride), b.data, blas(b.stride), keep, c, blas(c_stride));
 }
 
@@ -69,11 +79,11 @@ BlasThreads::~BlasThreads() {
   openblas_set_num_threads(before_);
 }
 
+TileBuffers::TileBuffers(const FlashbenchProblem& problem)
+    : head_dim(problem.head_dim), dtype(problem.dtype), scale(static_cast<float>(problem.scale)) {}
+
 Block::Block(const FlashbenchProblem& problem, TileShape tile, Arena& arena)
-    : shape(clipped(tile, problem)),
-      head_dim(problem.head_dim),
-      dtype(problem.dtype),
-      scale(static_cast<float>(problem.scale)) {
+    : TileBuffers(problem), shape(clipped(tile, problem)) {
   const auto [Br, Bc, key_shares] = shape;
   q = arena.floats(Br * head_dim);
   k = arena.floats(Bc * head_dim);
@@ -87,7 +97,7 @@ Block::Block(const FlashbenchProblem& problem, TileShape tile, Arena& arena)
   correction = arena.floats(Br);
 }
 
-View Block::load(FlashbenchOperand operand, const Plane& plane, Rows rows, float* buffer) {
+View TileBuffers::load(FlashbenchOperand operand, const Plane& plane, Rows rows, float* buffer) {
   const bool in_place = plane.dtype == FLASHBENCH_FP32 && plane.stride >= head_dim &&
                         plane.stride <= std::numeric_limits<blasint>::max();
   if (!in_place) {
@@ -98,26 +108,28 @@ View Block::load(FlashbenchOperand operand, const Plane& plane, Rows rows, float
   return {reinterpret_cast<const float*>(plane.row(rows.first)), plane.stride};
 }
 
-void Block::load_copy(FlashbenchOperand operand, const Plane& plane, Rows rows, float* buffer) {
+void TileBuffers::load_copy(FlashbenchOperand operand, const Plane& plane, Rows rows,
+                            float* buffer) {
   for (int64_t r = 0; r < rows.count; ++r)
     widen(plane.dtype, plane.row(rows.first + r), buffer + r * head_dim, head_dim);
   counts.traffic.read[operand] +=
       static_cast<double>(rows.count * head_dim * element_bytes(plane.dtype));
 }
 
-void Block::store(FlashbenchOperand operand, const float* buffer, const Plane& plane, Rows rows) {
+void TileBuffers::store(FlashbenchOperand operand, const float* buffer, const Plane& plane,
+                        Rows rows) {
   for (int64_t r = 0; r < rows.count; ++r)
     narrow(plane.dtype, buffer + r * head_dim, plane.row(rows.first + r), head_dim);
   counts.traffic.written[operand] +=
       static_cast<double>(rows.count * head_dim * element_bytes(plane.dtype));
 }
 
-void Block::load_statistics(const float* from, float* buffer, int64_t rows) {
+void TileBuffers::load_statistics(const float* from, float* buffer, int64_t rows) {
   std::memcpy(buffer, from, static_cast<size_t>(rows) * sizeof(float));
   counts.traffic.read[FLASHBENCH_STATISTICS] += static_cast<double>(rows * 4);
 }
 
-void Block::store_statistics(const float* buffer, float* to, int64_t rows) {
+void TileBuffers::store_statistics(const float* buffer, float* to, int64_t rows) {
   if (!to) return;
   std::memcpy(to, buffer, static_cast<size_t>(rows) * sizeof(float));
   counts.traffic.written[FLASHBENCH_STATISTICS] += static_cast<double>(rows * 4);
@@ -129,7 +141,7 @@ void Block::scores(View queries, View keys, int64_t rows, int64_t cols) {
 }
 
 void Block::accumulate(View values, int64_t rows, int64_t cols) {
-  product({s, shape.Bc}, values, rows, head_dim, cols, 1.0f, o, head_dim);
+  product({s, shape.Bc}, values, rows, head_dim, cols, 1.0f, 1.0f, o, head_dim);
   counts.flops += 2.0 * static_cast<double>(rows * cols * head_dim);
 }
 
@@ -137,7 +149,7 @@ void Block::partial_outputs(View values, int64_t rows, int64_t cols) {
   for (int64_t warp = 0; warp < std::max<int64_t>(1, shares(cols)); ++warp) {
     const Rows own = share(warp, cols);
     product({s + own.first, shape.Bc}, {values.data + own.first * values.stride, values.stride},
-            rows, head_dim, own.count, 0.0f, partial_of(warp), head_dim);
+            rows, head_dim, own.count, 1.0f, 0.0f, partial_of(warp), head_dim);
     counts.flops += 2.0 * static_cast<double>(rows * own.count * head_dim);
   }
 }

@@ -23,6 +23,8 @@ struct Plane {
   std::byte* row(int64_t s) const { return data + s * stride * element_bytes(dtype); }
 };
 
+Plane plane_of(const FlashbenchProblem&, const FlashbenchTensor&, int64_t batch, int64_t head);
+
 // The planes of query head `index` = b * Hq + h, and the KV head it reads.
 struct Head {
   int64_t index;
@@ -40,14 +42,17 @@ struct View {
 class Arena {
  public:
   explicit Arena(void* base) : base_(static_cast<std::byte*>(base)) {}
-  float* floats(int64_t count) {
-    float* piece = base_ ? reinterpret_cast<float*>(base_ + used_) : nullptr;
-    used_ += (count * static_cast<int64_t>(sizeof(float)) + 255) / 256 * 256;
-    return piece;
-  }
+  float* floats(int64_t count) { return reinterpret_cast<float*>(take(count)); }
+  int32_t* integers(int64_t count) { return reinterpret_cast<int32_t*>(take(count)); }
   int64_t used() const { return used_; }
 
  private:
+  std::byte* take(int64_t count) {  // of four bytes each
+    std::byte* piece = base_ ? base_ + used_ : nullptr;
+    used_ += (count * 4 + 255) / 256 * 256;
+    return piece;
+  }
+
   std::byte* base_;
   int64_t used_ = 0;
 };
@@ -62,9 +67,12 @@ TileShape clipped(TileShape, const FlashbenchProblem&);  // no larger than the p
 // C (rows, cols) = scale * A (rows, depth) * B (cols, depth)^T
 void product_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
                         float* c, int64_t c_stride);
-// C (rows, cols) = keep * C + A (rows, depth) * B (depth, cols); keep is 0 or 1
-void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float keep, float* c,
-             int64_t c_stride);
+// C (rows, cols) = keep * C + scale * A (rows, depth) * B (depth, cols); keep is 0 or 1
+void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale, float keep,
+             float* c, int64_t c_stride);
+// C (rows, cols) = keep * C + scale * A (depth, rows)^T * B (depth, cols); keep is 0 or 1
+void product_of_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
+                           float keep, float* c, int64_t c_stride);
 
 // How many threads OpenBLAS uses, for a scope: one where the cores already have a tile each.
 class BlasThreads {
@@ -78,8 +86,9 @@ class BlasThreads {
   int before_;
 };
 
-struct alignas(128) Block {
-  Block(const FlashbenchProblem&, TileShape, Arena&);
+// What a core's tile buffers are for either pass: how rows pass between them and memory.
+struct TileBuffers {
+  explicit TileBuffers(const FlashbenchProblem&);
 
   // Rows of a tensor as fp32, converted into `buffer` unless a product can read them in place.
   View load(FlashbenchOperand, const Plane&, Rows, float* buffer);
@@ -88,6 +97,15 @@ struct alignas(128) Block {
   void load_statistics(const float* from, float* buffer, int64_t rows);
   void store_statistics(const float* buffer, float* to, int64_t rows);  // to may be null
   void barrier() { counts.barriers += 1; }
+
+  int64_t head_dim;
+  FlashbenchDtype dtype;
+  float scale;
+  FlashbenchCounts counts{};
+};
+
+struct alignas(128) Block : TileBuffers {
+  Block(const FlashbenchProblem&, TileShape, Arena&);
 
   void scores(View q, View k, int64_t rows, int64_t cols);   // S = scale * Q K^T
   void accumulate(View v, int64_t rows, int64_t cols);       // O += P V
@@ -99,16 +117,12 @@ struct alignas(128) Block {
   float* partial_of(int64_t warp) { return partial + warp * shape.Br * head_dim; }
 
   TileShape shape;
-  int64_t head_dim;
-  FlashbenchDtype dtype;
-  float scale;
   float *q, *k, *v;           // (Br, d), (Bc, d), (Bc, d)
   float* s;                   // (Br, Bc): S, then P
   float* o;                   // (Br, d)
   float* partial;             // (key_shares, Br, d), only where keys are split
   float *m, *l;               // (Br)
   float *m_new, *correction;  // (Br)
-  FlashbenchCounts counts{};
 };
 
 // a += b, every count

@@ -14,8 +14,9 @@ void narrow(FlashbenchDtype, const float* from, void* to, int64_t n);
 // The largest of n; -inf for none.
 float row_max(const float* s, int64_t n);
 
-// s = exp(s - m) rounded to dtype, for s <= m; returns the sum of what was not rounded yet. Results
-// below 2^-126 are 0: subnormals would slow every product that meets them.
+// s = exp(s - m) rounded to dtype, for s <= m but for rounding: the exponent never comes out
+// positive. Returns the sum of what was not rounded yet. Results below 2^-126 are 0: subnormals
+// would slow every product that meets them.
 float row_exp(float* s, int64_t n, float m, FlashbenchDtype);
 
 void row_scale(float* x, int64_t n, float factor);  // x *= factor

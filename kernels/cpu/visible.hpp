@@ -25,7 +25,8 @@ inline Rows tile_rows(int64_t index, int64_t tile, int64_t length) {
 class Visible {
  public:
   explicit Visible(const FlashbenchProblem& problem)
-      : seq_k_(problem.seq_k),
+      : seq_q_(problem.seq_q),
+        seq_k_(problem.seq_k),
         shift_(problem.mask == FLASHBENCH_CAUSAL ? problem.seq_k - problem.seq_q
                                                  : std::numeric_limits<int64_t>::max() / 2) {}
 
@@ -34,6 +35,9 @@ class Visible {
 
   // No query of the tile sees a key from here on.
   int64_t kv_end(Rows q) const { return q.count > 0 ? limit(q.end() - 1) : 0; }
+
+  // No query before this one sees a key of the tile.
+  int64_t q_begin(Rows kv) const { return std::clamp<int64_t>(kv.first - shift_, 0, seq_q_); }
 
   // Some query of the tile q does not see some key of the tile kv.
   bool crosses(Rows q, Rows kv) const { return limit(q.first) < kv.end(); }
@@ -48,6 +52,7 @@ class Visible {
   }
 
  private:
+  int64_t seq_q_;
   int64_t seq_k_;
   int64_t shift_;
 };

@@ -48,6 +48,37 @@ void write_case(const request::Output& request, const Problem& problem) {
   if (!out.flush()) throw Refusal(Status::failed, fmt::format("{} cannot be written", path));
 }
 
+void add(Traffic& sum, const Traffic& part) {
+  for (const auto& [operand, bytes] : part.read) sum.read[operand] += bytes;
+  for (const auto& [operand, bytes] : part.written) sum.written[operand] += bytes;
+}
+
+void add(std::optional<Counts>& sum, const std::optional<Counts>& part) {
+  if (!sum || !part) return sum.reset();
+  add(sum->traffic, part->traffic);
+  sum->exponentials += part->exponentials;
+  sum->divisions += part->divisions;
+  sum->corrections += part->corrections;
+  sum->merges += part->merges;
+  sum->barriers += part->barriers;
+  sum->flops += part->flops;
+}
+
+// An implementation counts its last pass alone; "fwd+bwd" is two.
+std::optional<Counts> run_counted(LiveInstance& live, Pass pass, TensorSet& tensors,
+                                  std::uint32_t saves) {
+  if (pass == Pass::bwd) {
+    live.backward(tensors, saves);
+    return live.counts();
+  }
+  live.forward(tensors);
+  std::optional<Counts> counts = live.counts();
+  if (pass == Pass::fwd) return counts;
+  live.backward(tensors, saves);
+  add(counts, live.counts());
+  return counts;
+}
+
 }  // namespace
 
 void Session::write_outputs(const request::Output& request, const TensorSet& set,
@@ -81,8 +112,7 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
   reply.repeats_equal = true;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     tensors.poison(request.pass);
-    if (request.pass != Pass::bwd) live.forward(tensors);
-    if (request.pass != Pass::fwd) live.backward(tensors, saves);
+    const std::optional<Counts> counts = run_counted(live, request.pass, tensors, saves);
     live.collect(request.pass, tensors);
     backend_.synchronize();
     const std::string hash = tensors.hash(request.pass, saves);
@@ -90,7 +120,7 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
       reply.repeats_equal = *reply.repeats_equal && hash == reply.hash;
     } else {
       reply.hash = hash;
-      reply.counts = live.counts();
+      reply.counts = counts;
       const std::optional<std::int64_t> after = backend_.free_bytes();
       if (backend_.device().backend == FLASHBENCH_CUDA && before && after)
         reply.device_bytes = *before - *after;

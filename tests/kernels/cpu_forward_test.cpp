@@ -217,15 +217,5 @@ TEST_P(Forward, RefusesHeadDimensionsItDoesNotHaveAndSaysWhich) {
   }
 }
 
-TEST_P(Forward, RefusesBackwardWithAReason) {
-  const FlashbenchDevice device = cpu_device();
-  FlashbenchProblem problem = problem_of({});
-  problem.passes = FLASHBENCH_BACKWARD;
-  FlashbenchMessage message{};
-  EXPECT_EQ(implementation(GetParam()).supports(&problem, &device, &message),
-            FLASHBENCH_UNSUPPORTED);
-  EXPECT_NE(message.text[0], '\0');
-}
-
 }  // namespace
 }  // namespace flashbench::test

@@ -15,30 +15,25 @@
 // partial output, and Q_i, K_j, V_j where they are converted. The warps split the keys of K_j.
 #include <vector>
 
-#include "kernels/cpu/adapter.hpp"
-#include "kernels/cpu/implementations.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/softmax.hpp"
+#include "kernels/flash_v1/cpu.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
 
-class FlashV1 {
+class FlashV1Forward final : public ForwardKernel {
  public:
-  static constexpr const char* name = "v1";
-  static constexpr const char* idea = "K/V outer, O through memory and normalised in every step";
-  static constexpr const char* section = "1.1, 2.1, 3.2, 4.1";
+  static FlashbenchCost cost(const FlashbenchProblem&, int threads);
   static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .key_shares = 4};
 
-  static FlashbenchCost cost(const FlashbenchProblem&, int threads);
-
-  FlashV1(const FlashbenchProblem& problem, int threads, void* workspace)
+  FlashV1Forward(const FlashbenchProblem& problem, int threads, void* workspace)
       : problem_(problem), visible_(problem), pool_(threads) {
     Arena arena(workspace);
     layout(arena, threads);
   }
 
-  void forward(const FlashbenchForward& tensors) {
+  void run(const FlashbenchForward& tensors) override {
     const BlasThreads one(1);
     for (Block& block : blocks_) block.counts = {};
     pool_.run(problem_.batch * problem_.query_heads, [&](int64_t task, int worker) {
@@ -52,13 +47,13 @@ class FlashV1 {
     });
   }
 
-  FlashbenchCounts counts() const {
+  FlashbenchCounts counts() const override {
     FlashbenchCounts sum{};
     for (const Block& block : blocks_) add(sum, block.counts);
     return sum;
   }
 
-  FlashbenchLaunch launch() const {
+  FlashbenchLaunch launch() const override {
     Arena arena(nullptr);
     Block(problem_, kTile, arena);
     return launch_of("v1 forward", pool_.threads(), problem_.batch * problem_.query_heads,
@@ -142,7 +137,7 @@ class FlashV1 {
   Pool pool_;
 };
 
-FlashbenchCost FlashV1::cost(const FlashbenchProblem& problem, int threads) {
+FlashbenchCost FlashV1Forward::cost(const FlashbenchProblem& problem, int threads) {
   FlashbenchCost cost{};
   cost.kernel_count = 1;
   cost.saves = FLASHBENCH_SAVES_M_AND_L;
@@ -171,8 +166,13 @@ FlashbenchCost FlashV1::cost(const FlashbenchProblem& problem, int threads) {
 
 }  // namespace
 
-FlashbenchImplementation v1() {
-  return Adapter<FlashV1>::implementation();
+FlashbenchCost FlashV1::forward_cost(const FlashbenchProblem& problem, int threads) {
+  return FlashV1Forward::cost(problem, threads);
+}
+
+std::unique_ptr<ForwardKernel> FlashV1::forward(const FlashbenchProblem& problem, int threads,
+                                                void* workspace) {
+  return std::make_unique<FlashV1Forward>(problem, threads, workspace);
 }
 
 }  // namespace flashbench::kernels::cpu

@@ -15,30 +15,25 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/cpu/adapter.hpp"
-#include "kernels/cpu/implementations.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/softmax.hpp"
+#include "kernels/flash_v2/cpu.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
 
-class FlashV2 {
+class FlashV2Forward final : public ForwardKernel {
  public:
-  static constexpr const char* name = "v2";
-  static constexpr const char* idea = "Q outer, O in fast memory, one division at the end";
-  static constexpr const char* section = "2.2, 3.2, 4.2, 5.3, 6.1";
+  static FlashbenchCost cost(const FlashbenchProblem&, int threads);
   static constexpr TileShape kTile = {.Br = 256, .Bc = 512, .key_shares = 1};
 
-  static FlashbenchCost cost(const FlashbenchProblem&, int threads);
-
-  FlashV2(const FlashbenchProblem& problem, int threads, void* workspace)
+  FlashV2Forward(const FlashbenchProblem& problem, int threads, void* workspace)
       : problem_(problem), visible_(problem), pool_(threads) {
     Arena arena(workspace);
     for (int worker = 0; worker < threads; ++worker) blocks_.emplace_back(problem, kTile, arena);
   }
 
-  void forward(const FlashbenchForward& tensors) {
+  void run(const FlashbenchForward& tensors) override {
     const BlasThreads one(1);
     for (Block& block : blocks_) block.counts = {};
     const int64_t heads = problem_.batch * problem_.query_heads;
@@ -50,13 +45,13 @@ class FlashV2 {
     });
   }
 
-  FlashbenchCounts counts() const {
+  FlashbenchCounts counts() const override {
     FlashbenchCounts sum{};
     for (const Block& block : blocks_) add(sum, block.counts);
     return sum;
   }
 
-  FlashbenchLaunch launch() const {
+  FlashbenchLaunch launch() const override {
     Arena arena(nullptr);
     Block(problem_, kTile, arena);
     const int64_t tiles = tile_count(problem_.seq_q, kTile.Br);
@@ -91,7 +86,7 @@ class FlashV2 {
   Pool pool_;
 };
 
-FlashbenchCost FlashV2::cost(const FlashbenchProblem& problem, int threads) {
+FlashbenchCost FlashV2Forward::cost(const FlashbenchProblem& problem, int threads) {
   FlashbenchCost cost{};
   cost.kernel_count = 1;
   cost.saves = FLASHBENCH_SAVES_LSE;
@@ -126,8 +121,13 @@ FlashbenchCost FlashV2::cost(const FlashbenchProblem& problem, int threads) {
 
 }  // namespace
 
-FlashbenchImplementation v2() {
-  return Adapter<FlashV2>::implementation();
+FlashbenchCost FlashV2::forward_cost(const FlashbenchProblem& problem, int threads) {
+  return FlashV2Forward::cost(problem, threads);
+}
+
+std::unique_ptr<ForwardKernel> FlashV2::forward(const FlashbenchProblem& problem, int threads,
+                                                void* workspace) {
+  return std::make_unique<FlashV2Forward>(problem, threads, workspace);
 }
 
 }  // namespace flashbench::kernels::cpu

@@ -13,81 +13,66 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
-#include "kernels/cpu/adapter.hpp"
-#include "kernels/cpu/implementations.hpp"
-#include "kernels/cpu/pool.hpp"
-#include "kernels/cpu/tile.hpp"
-#include "kernels/cpu/vector.hpp"
+#include "kernels/naive/cpu.hpp"
+#include "kernels/naive/cpu_rows.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
 
-class Naive {
+class NaiveForward final : public ForwardKernel {
  public:
-  static constexpr const char* name = "naive";
-  static constexpr const char* idea = "two products, the whole S x S matrix in memory between them";
-  static constexpr const char* section = "5.2, 8.2";
-  static constexpr int64_t kChunk = 32;  // rows that a core takes at a time
-
   static FlashbenchCost cost(const FlashbenchProblem&, int threads);
 
-  Naive(const FlashbenchProblem& problem, int threads, void* workspace)
-      : problem_(problem),
-        visible_(problem),
-        pool_(threads),
-        counts_(static_cast<size_t>(threads)) {
+  NaiveForward(const FlashbenchProblem& problem, int threads, void* workspace)
+      : problem_(problem), visible_(problem), rows_(threads) {
     Arena arena(workspace);
     layout(problem, arena, *this);
   }
 
-  void forward(const FlashbenchForward& tensors) {
-    const BlasThreads all(pool_.threads());
-    std::fill(counts_.begin(), counts_.end(), Count{});
+  void run(const FlashbenchForward& tensors) override {
+    const BlasThreads all(rows_.threads());
+    rows_.start();
     const int64_t group = problem_.query_heads / problem_.kv_heads;
     for (int64_t index = 0; index < problem_.batch * problem_.query_heads; ++index) {
       const Head head = head_of(problem_, tensors, index);
       if (index % group == 0) {  // the heads of a group follow each other
-        load(FLASHBENCH_K, head.k, problem_.seq_k, k_);
-        load(FLASHBENCH_V, head.v, problem_.seq_k, v_);
+        rows_.load(FLASHBENCH_K, head.k, problem_.seq_k, k_);
+        rows_.load(FLASHBENCH_V, head.v, problem_.seq_k, v_);
       }
-      load(FLASHBENCH_Q, head.q, problem_.seq_q, q_);
+      rows_.load(FLASHBENCH_Q, head.q, problem_.seq_q, q_);
       attend(s_ + index * problem_.seq_q * problem_.seq_k,
              tensors.lse ? tensors.lse + index * problem_.seq_q : nullptr);
-      store(head.o);
+      rows_.store(FLASHBENCH_O, o_, head.o, problem_.seq_q);
     }
   }
 
-  FlashbenchCounts counts() const {
-    FlashbenchCounts sum{};
-    for (const Count& count : counts_) add(sum, count.value);
-    return sum;
-  }
+  FlashbenchCounts counts() const override { return rows_.sum(); }
 
-  FlashbenchLaunch launch() const {
-    return launch_of("naive softmax", pool_.threads(), tile_count(problem_.seq_q, kChunk), 0);
+  FlashbenchLaunch launch() const override {
+    return launch_of("naive softmax", rows_.threads(),
+                     tile_count(problem_.seq_q, NaiveRows::kChunk), 0);
   }
 
  private:
-  struct alignas(128) Count {
-    FlashbenchCounts value{};
-  };
   static constexpr float kNone = -std::numeric_limits<float>::infinity();
 
   void attend(float* s, float* lse) {
-    const auto [rows, keys, d] = sizes(problem_);
-    FlashbenchCounts& counts = counts_[0].value;
+    const int64_t rows = problem_.seq_q, keys = problem_.seq_k, d = problem_.head_dim;
+    FlashbenchCounts& counts = rows_.counts();
     const double product_flops =
         2.0 * static_cast<double>(d) * static_cast<double>(rows) * static_cast<double>(keys);
+    const double score_bytes = bytes(rows, keys, 4);
     product_transposed({q_, d}, {k_, d}, rows, keys, d, static_cast<float>(problem_.scale), s,
                        keys);
     counts.flops += product_flops;
-    counts.traffic.written[FLASHBENCH_SCORES] += bytes(rows, keys, 4);
-    each_row(rows, [&](int64_t r, FlashbenchCounts& own) { softmax(s + r * keys, r, lse, own); });
-    product({s, keys}, {v_, d}, rows, d, keys, 0.0f, o_, d);
+    counts.traffic.written[FLASHBENCH_SCORES] += score_bytes;
+    rows_.each(rows, [&](int64_t r, FlashbenchCounts& own) { softmax(s + r * keys, r, lse, own); });
+    product({s, keys}, {v_, d}, rows, d, keys, 1.0f, 0.0f, o_, d);
+    for (int64_t r = 0; r < rows && visible_.limit(r) == 0; ++r)
+      std::fill_n(o_ + r * d, d, 0.0f);  // 0 even for a NaN in V
     counts.flops += product_flops;
-    counts.traffic.read[FLASHBENCH_SCORES] += bytes(rows, keys, 4);
+    counts.traffic.read[FLASHBENCH_SCORES] += score_bytes;
   }
 
   // One row of S becomes P; what is masked is known to be 0 and not evaluated.
@@ -106,37 +91,6 @@ class Naive {
     counts.traffic.written[FLASHBENCH_STATISTICS] += 4;
   }
 
-  void load(FlashbenchOperand operand, const Plane& plane, int64_t rows, float* to) {
-    each_row(rows, [&](int64_t r, FlashbenchCounts& counts) {
-      widen(plane.dtype, plane.row(r), to + r * plane.head_dim, plane.head_dim);
-      counts.traffic.read[operand] += bytes(1, plane.head_dim, element_bytes(plane.dtype));
-    });
-  }
-
-  void store(const Plane& plane) {
-    each_row(problem_.seq_q, [&](int64_t r, FlashbenchCounts& counts) {
-      float* o = o_ + r * plane.head_dim;
-      if (visible_.limit(r) == 0) std::fill_n(o, plane.head_dim, 0.0f);  // 0 even for a NaN in V
-      narrow(plane.dtype, o, plane.row(r), plane.head_dim);
-      counts.traffic.written[FLASHBENCH_O] += bytes(1, plane.head_dim, element_bytes(plane.dtype));
-    });
-  }
-
-  template <class Body>
-  void each_row(int64_t rows, const Body& body) {
-    pool_.run(tile_count(rows, kChunk), [&](int64_t chunk, int worker) {
-      const Rows own = tile_rows(chunk, kChunk, rows);
-      for (int64_t r = own.first; r < own.end(); ++r)
-        body(r, counts_[static_cast<size_t>(worker)].value);
-    });
-  }
-
-  struct Sizes {
-    int64_t rows, keys, d;
-  };
-  static Sizes sizes(const FlashbenchProblem& problem) {
-    return {problem.seq_q, problem.seq_k, problem.head_dim};
-  }
   static double bytes(int64_t rows, int64_t cols, int64_t element) {
     return static_cast<double>(rows) * static_cast<double>(cols) * static_cast<double>(element);
   }
@@ -147,7 +101,7 @@ class Naive {
   };
   template <class Target>
   static void layout(const FlashbenchProblem& problem, Arena& arena, Target& to) {
-    const auto [rows, keys, d] = sizes(problem);
+    const int64_t rows = problem.seq_q, keys = problem.seq_k, d = problem.head_dim;
     to.q_ = arena.floats(rows * d);
     to.k_ = arena.floats(keys * d);
     to.v_ = arena.floats(keys * d);
@@ -158,21 +112,10 @@ class Naive {
   FlashbenchProblem problem_;
   Visible visible_;
   float *q_, *k_, *v_, *o_, *s_;
-  Pool pool_;
-  std::vector<Count> counts_;
+  NaiveRows rows_;
 };
 
-// Scores of one head that some query sees. Causal: a rectangle before a triangle; with more queries
-// than keys the first rows see none.
-double seen_pairs(const FlashbenchProblem& problem) {
-  const auto queries = static_cast<double>(problem.seq_q),
-             keys = static_cast<double>(problem.seq_k);
-  if (problem.mask != FLASHBENCH_CAUSAL) return queries * keys;
-  const double side = std::min(queries, keys);
-  return std::max(keys - queries, 0.0) * queries + side * (side + 1) / 2;
-}
-
-FlashbenchCost Naive::cost(const FlashbenchProblem& problem, int) {
+FlashbenchCost NaiveForward::cost(const FlashbenchProblem& problem, int) {
   FlashbenchCost cost{};
   cost.kernel_count = 3;
   cost.saves = FLASHBENCH_SAVES_LSE;
@@ -181,7 +124,7 @@ FlashbenchCost Naive::cost(const FlashbenchProblem& problem, int) {
   layout(problem, arena, measured);
   cost.workspace_bytes = arena.used();
 
-  const auto [queries, keys, d] = sizes(problem);
+  const int64_t queries = problem.seq_q, keys = problem.seq_k, d = problem.head_dim;
   const int64_t heads = problem.batch * problem.query_heads;
   const int64_t element = element_bytes(problem.dtype);
   const double q_bytes = bytes(heads * queries, d, element);
@@ -215,8 +158,13 @@ FlashbenchCost Naive::cost(const FlashbenchProblem& problem, int) {
 
 }  // namespace
 
-FlashbenchImplementation naive() {
-  return Adapter<Naive>::implementation();
+FlashbenchCost Naive::forward_cost(const FlashbenchProblem& problem, int threads) {
+  return NaiveForward::cost(problem, threads);
+}
+
+std::unique_ptr<ForwardKernel> Naive::forward(const FlashbenchProblem& problem, int threads,
+                                              void* workspace) {
+  return std::make_unique<NaiveForward>(problem, threads, workspace);
 }
 
 }  // namespace flashbench::kernels::cpu
