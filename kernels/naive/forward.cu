@@ -40,7 +40,9 @@ struct NaiveInstance {
 
 FlashbenchStatus supports(const FlashbenchProblem* p, const FlashbenchDevice* device,
                           FlashbenchMessage* message) {
-  if (auto status = check_problem(*p, *device, message); status != FLASHBENCH_OK) return status;
+  if (auto status = check_problem(*p, *device, FLASHBENCH_FORWARD, message);
+      status != FLASHBENCH_OK)
+    return status;
   if (p->head_dim <= 0 || p->head_dim % 8 != 0)
     return unsupported(message, "head_dim must be a multiple of 8");
   return FLASHBENCH_OK;
