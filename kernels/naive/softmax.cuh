@@ -20,6 +20,7 @@ struct SoftmaxArguments {
   int seq_q, seq_k, shift;
 };
 
+inline constexpr float log2_e = 1.4426950408889634f;
 inline constexpr int held_vectors = 4;  // of eight elements, a thread
 inline constexpr int softmax_most_threads = 512;
 
@@ -84,7 +85,6 @@ struct RowShare {
 template <class Element>
 FLASHBENCH_INLINE void softmax_row(Vector<Element>* row, int end, int seq_k, float* lse,
                                    float (&scratch)[32]) {
-  constexpr float log2_e = 1.4426950408889634f;
   RowShare<Element> share{row, end, {}};
   share.load();
   auto each = [&](auto f) {
