@@ -42,24 +42,34 @@ class KeyWarps {
 
   // P^T, rounded, for this warp and for the other one of its pair.
   FLASHBENCH_INLINE void hand_over(Operand& rounded, const Scores& p, int buffer) const {
-    each([&](int i, int n, int t) {
-      rounded.x[i][n][t] = pack<Element>(p.x[i][n][2 * t], p.x[i][n][2 * t + 1]);
-      store_shared(slot(buffer, i, n, t), rounded.x[i][n][t]);
-    });
+#pragma unroll
+    for (int n = 0; n < tile.br / 8; ++n) {
+      each([&](int i, int t) {
+        rounded.x[i][n][t] = pack<Element>(p.x[i][n][2 * t], p.x[i][n][2 * t + 1]);
+        store_shared(slot(buffer, i, n, t), rounded.x[i][n][t]);
+      });
+    }
     arrive(first_pair + warp() % pairs, 64);
   }
 
   // dS^T from dP^T, rounded, for this warp and for the product with K. dots: D of the tile's rows.
+  // P^T is loaded a step ahead of its use.
   FLASHBENCH_INLINE void errors(Operand& rounded, const Scores& dp, const float (&dots)[tile.br],
                                 int buffer) const {
+    Taken next;
     arrive_and_wait(first_pair + warp() % pairs, 64);
-    each([&](int i, int n, int t) {
-      const float2 d = *reinterpret_cast<const float2*>(&dots[n * 8 + lane_column()]);
-      const float2 p = unpack<Element>(load_shared_word(slot(buffer, i, n, t)));
-      rounded.x[i][n][t] =
-          pack<Element>(p.x * (dp.x[i][n][2 * t] - d.x), p.y * (dp.x[i][n][2 * t + 1] - d.y));
-      store_shared(slot(buffer, i, n, t), rounded.x[i][n][t]);
-    });
+    take(next, dots, buffer, 0);
+#pragma unroll
+    for (int n = 0; n < tile.br / 8; ++n) {
+      const Taken taken = next;
+      if (n + 1 < tile.br / 8) take(next, dots, buffer, n + 1);
+      each([&](int i, int t) {
+        const float2 p = unpack<Element>(taken.p[i][t]);
+        rounded.x[i][n][t] = pack<Element>(p.x * (dp.x[i][n][2 * t] - taken.dots.x),
+                                           p.y * (dp.x[i][n][2 * t + 1] - taken.dots.y));
+        store_shared(slot(buffer, i, n, t), rounded.x[i][n][t]);
+      });
+    }
   }
 
   FLASHBENCH_INLINE void accumulate(Gradient& gradient, const Operand& rounded, int stage) const {
@@ -75,14 +85,21 @@ class KeyWarps {
   }
 
  private:
+  // What the other warp left of eight queries, and their D.
+  struct Taken {
+    std::uint32_t p[row_blocks][2];
+    float2 dots;
+  };
+  FLASHBENCH_INLINE void take(Taken& taken, const float (&dots)[tile.br], int buffer, int n) const {
+    taken.dots = *reinterpret_cast<const float2*>(&dots[n * 8 + lane_column()]);
+    each([&](int i, int t) { taken.p[i][t] = load_shared_word(slot(buffer, i, n, t)); });
+  }
   template <class F>
   FLASHBENCH_INLINE static void each(F f) {
 #pragma unroll
-    for (int n = 0; n < tile.br / 8; ++n)
+    for (int i = 0; i < row_blocks; ++i)
 #pragma unroll
-      for (int i = 0; i < row_blocks; ++i)
-#pragma unroll
-        for (int t = 0; t < 2; ++t) f(i, n, t);
+      for (int t = 0; t < 2; ++t) f(i, t);
   }
   // Where this lane keeps two neighbouring elements of a row of `ds`.
   FLASHBENCH_INLINE std::uint32_t slot(int buffer, int i, int n, int t) const {

@@ -43,23 +43,22 @@ struct Limits {
       }
   }
 
-  // Zero where a row does not see a key, in P^T of Q tile i and K/V tile j. Keys past the end need
-  // no mask: their rows of K and V are zero, and their gradients are not stored.
+  // Zero where a row does not see a key, in P^T of Q tile i and K/V tile j.
   template <int row_blocks>
   FLASHBENCH_INLINE void mask_transposed(Fragment<row_blocks, tile.br>& p, int first_key, int i,
                                          int j) const {
-    if ((j + 1) * tile.bc <= i * tile.br + 1 + shift) return;
+    if (j < unmasked_end(i)) return;
     const int row = i * tile.br + lane_column();
 #pragma unroll
-    for (int b = 0; b < row_blocks; ++b)
+    for (int n = 0; n < tile.br / 8; ++n)
 #pragma unroll
-      for (int t = 0; t < 2; ++t) {
-        const int key = j * tile.bc + first_key + b * 16 + lane_row() + t * 8;
+      for (int u = 0; u < 2; ++u) {
+        const int end = limit(row + n * 8 + u) - (j * tile.bc + first_key + lane_row());
 #pragma unroll
-        for (int n = 0; n < tile.br / 8; ++n)
+        for (int b = 0; b < row_blocks; ++b)
 #pragma unroll
-          for (int u = 0; u < 2; ++u)
-            if (key > row + n * 8 + u + shift) p.x[b][n][2 * t + u] = 0;
+          for (int t = 0; t < 2; ++t)
+            if (b * 16 + t * 8 >= end) p.x[b][n][2 * t + u] = 0;
       }
   }
 };

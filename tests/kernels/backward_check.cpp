@@ -1,8 +1,8 @@
 // Every CUDA implementation's backward against the high-precision reference: odd shapes, masks,
 // grouped heads, strides, scales, statistics of each other, repeats. Exit 77 without a GPU.
 //   backward_check [--small] [--impl NAME] [--d 64|128] [--only SECTION] [--seed N]
-//   --small: few cases, for compute-sanitizer. Sections: shapes, sizes, scales, single, exchange,
-//   repeats, heads, refusals
+//   --small: few cases, for compute-sanitizer. Sections: refusals, costs (these two need no GPU),
+//   shapes, sizes, scales, single, exchange, repeats, heads
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -127,54 +127,6 @@ void repeats(Checks& checks) {
         }
 }
 
-void fill_words(const DeviceMemory& memory, const std::vector<std::uint16_t>& words) {
-  FLASHBENCH_CUDA(
-      cudaMemcpy(memory.as<void>(), words.data(), memory.bytes(), cudaMemcpyHostToDevice));
-}
-
-// More batches or heads than a grid has rows: K = 0, V constant a head, dO = 1, so dV = 1, and dQ
-// and dK are 0.
-std::string many(const FlashbenchImplementation& impl, const FlashbenchDevice& device,
-                 std::int64_t b, std::int64_t h) {
-  constexpr std::int64_t s = 16, d = 64;
-  const FlashbenchProblem p = both(problem(FLASHBENCH_FP16, b, h, h, s, s, d, false));
-  const auto n = static_cast<std::size_t>(b * s * h * d);
-  const std::uint16_t one = to_bits(FLASHBENCH_FP16, 1);
-  DeviceMemory q(n * 2), k(n * 2), v(n * 2), o(n * 2), d_o(n * 2), dq(n * 2), dk(n * 2), dv(n * 2);
-  const DeviceMemory statistics(static_cast<std::size_t>(b * h * s) * 12);
-  std::vector<std::uint16_t> words(n, one);
-  fill_words(q, words), fill_words(d_o, words);
-  for (std::int64_t i = 0; i < b; ++i)
-    for (std::int64_t j = 0; j < s * h; ++j)
-      std::fill_n(words.begin() + (i * s * h + j) * d, d,
-                  to_bits(FLASHBENCH_FP16, static_cast<float>((i * h + j % h) % 7 + 1)));
-  fill_words(v, words);
-  FLASHBENCH_CUDA(cudaMemset(k.as<void>(), 0, n * 2));
-  for (const DeviceMemory* memory : {&o, &dq, &dk, &dv})
-    FLASHBENCH_CUDA(cudaMemset(memory->as<void>(), 0xff, n * 2));
-  auto view = [&](const DeviceMemory& memory) {
-    return FlashbenchTensor{memory.as<void>(), s * h * d, h * d, d};
-  };
-  Ready ready(impl, p, device);
-  const bool lse = ready.cost.saves & FLASHBENCH_SAVES_LSE;
-  auto* first = statistics.as<float>();
-  float *m = lse ? nullptr : first + b * h * s, *l = lse ? nullptr : first + 2 * b * h * s;
-  first = lse ? first : nullptr;
-  ready.forward({view(q), view(k), view(v), view(o), first, m, l});
-  ready.backward(
-      {view(q), view(k), view(v), view(o), view(d_o), view(dq), view(dk), view(dv), first, m, l});
-  auto is = [&](const DeviceMemory& memory, std::uint16_t wanted) {
-    FLASHBENCH_CUDA(cudaMemcpy(words.data(), memory.as<void>(), n * 2, cudaMemcpyDeviceToHost));
-    return std::all_of(words.begin(), words.end(), [&](std::uint16_t word) {
-      return word == wanted || (wanted == 0 && word == 0x8000);
-    });
-  };
-  return !is(dv, one) ? "dV is not 1"
-         : !is(dq, 0) ? "dQ is not 0"
-         : !is(dk, 0) ? "dK is not 0"
-                      : "";
-}
-
 void heads(Checks& checks) {
   if (checks.small() || !checks.wants(64)) return;
   for (auto [b, h] : {std::pair{65536, 1}, {1, 65537}, {1024, 64}})
@@ -183,12 +135,22 @@ void heads(Checks& checks) {
                     many(*impl, checks.device, b, h));
 }
 
+FlashbenchDevice an_h100() {
+  FlashbenchDevice d{};
+  d.backend = FLASHBENCH_CUDA;
+  d.compute_capability = 90, d.multiprocessors = 132;
+  d.shared_bytes_per_block = 232448, d.shared_bytes_per_multiprocessor = 233472;
+  d.l2_bytes = std::int64_t{50} << 20, d.memory_bytes = std::int64_t{80} << 30;
+  return d;
+}
+
 void refusals(Checks& checks) {
   for (const FlashbenchImplementation* impl : checks.implementations()) {
     FlashbenchMessage message{};
     const bool tiled = std::strcmp(impl->name, "naive") != 0;
-    auto refuses = [&](const char* what, const FlashbenchProblem& p, FlashbenchDevice device,
-                       std::int64_t shared, const char* says) {
+    auto refuses = [&](const char* what, const FlashbenchProblem& p, std::int64_t shared,
+                       const char* says) {
+      FlashbenchDevice device = checks.device;
       device.shared_bytes_per_block = shared;
       const bool said = impl->supports(&p, &device, &message) == FLASHBENCH_UNSUPPORTED &&
                         std::strstr(message.text, says);
@@ -197,22 +159,58 @@ void refusals(Checks& checks) {
     for (std::int64_t d : {64, 128}) {
       FlashbenchProblem p = problem(FLASHBENCH_BF16, 1, 1, 1, 64, 64, d, false);
       p.passes = FLASHBENCH_BACKWARD;
-      if (tiled) refuses("an sm_86's shared memory", p, checks.device, 101376, "101376");
+      if (tiled) refuses("an sm_86's shared memory", p, 101376, "101376");
       FlashbenchDevice a100 = checks.device;
       a100.compute_capability = 80, a100.shared_bytes_per_block = 166912;
-      if (impl->supports(&p, &a100, &message) != FLASHBENCH_OK)
-        checks.report("an A100", impl->name, message.text);
+      const bool runs = impl->supports(&p, &a100, &message) == FLASHBENCH_OK;
+      checks.report("an A100", impl->name, runs ? "" : message.text);
       p.head_dim = 72;
-      if (tiled) refuses("head_dim 72", p, checks.device, 232448, "72");
+      if (tiled) refuses("head_dim 72", p, 232448, "72");
       p.head_dim = d, p.dtype = FLASHBENCH_FP32;
-      refuses("fp32", p, checks.device, 232448, "dtype");
+      refuses("fp32", p, 232448, "dtype");
     }
   }
 }
 
-int main_of(const Options& options) {
-  Checks checks(options);
+// Five products of 2 d FLOPs a pair; seven where dQ has a pass of its own, which recomputes two.
+// Half of the square if causal, tiles on the diagonal whole.
+void costs(Checks& checks) {
+  for (const FlashbenchImplementation* impl : checks.implementations())
+    for (bool causal : {false, true})
+      for (int deterministic : {0, 1}) {
+        FlashbenchProblem p = problem(FLASHBENCH_FP16, 2, 4, 2, 4096, 4096, 128, causal);
+        p.passes = FLASHBENCH_BACKWARD, p.deterministic = deterministic;
+        FlashbenchMessage message{};
+        FlashbenchCost cost{};
+        if (impl->cost(&p, &checks.device, p.passes, &cost, &message) != FLASHBENCH_OK)
+          return checks.report("cost", impl->name, message.text);
+        const bool v2 = std::strcmp(impl->name, "v2") == 0;
+        const double square = 2.0 * 4 * 4096 * 4096 * 128 * (v2 && deterministic ? 14 : 10);
+        double flops = 0;
+        for (uint32_t i = 0; i < cost.kernel_count; ++i) flops += cost.kernels[i].flops;
+        const double least = v2 && causal ? square / 2 : square;
+        const double most = v2 && causal ? square * 0.53 : square;
+        checks.report("FLOPs", impl->name,
+                      least <= flops && flops <= most ? "" : std::to_string(flops / square));
+        const std::int64_t sums = std::int64_t{4} * 2 * 4 * 4096 * 128;  // of dQ, fp32
+        if (v2)
+          checks.report("workspace", impl->name,
+                        (cost.workspace_bytes >= sums) == !deterministic
+                            ? ""
+                            : std::to_string(cost.workspace_bytes));
+      }
+}
+
+// What is asked without a GPU.
+int answers(const Options& options) {
+  Checks checks(options, an_h100());
   checks.section("refusals", refusals);
+  checks.section("costs", costs);
+  return checks.failures;
+}
+
+int main_of(const Options& options) {
+  Checks checks(options, this_device());
   checks.section("shapes", shapes);
   checks.section("sizes", sizes);
   checks.section("scales", scales);
@@ -246,6 +244,7 @@ int main(int argc, char** argv) {
     else
       return std::printf("%s: unknown\n", argv[i]), 2;
   }
+  if (flashbench::tests::answers(options) > 0) return 1;
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::printf("skipped: no GPU\n");
