@@ -70,8 +70,6 @@ inline FlashbenchStatus check_tensors(const FlashbenchForward& f, FlashbenchMess
   return check_tensors({{f.q, "q"}, {f.k, "k"}, {f.v, "v"}, {f.o, "o"}}, message);
 }
 inline FlashbenchStatus check_tensors(const FlashbenchBackward& b, FlashbenchMessage* message) {
-  if (b.lse == nullptr && (b.m == nullptr || b.l == nullptr))
-    return say(FLASHBENCH_FAILED, message, "the backward needs lse, or m and l");
   return check_tensors({{b.q, "q"},
                         {b.k, "k"},
                         {b.v, "v"},
@@ -81,6 +79,12 @@ inline FlashbenchStatus check_tensors(const FlashbenchBackward& b, FlashbenchMes
                         {b.dk, "dk"},
                         {b.dv, "dv"}},
                        message);
+}
+
+// Of a problem that has rows.
+inline FlashbenchStatus check_statistics(const FlashbenchBackward& b, FlashbenchMessage* message) {
+  if (b.lse || (b.m && b.l)) return FLASHBENCH_OK;
+  return say(FLASHBENCH_FAILED, message, "the backward needs lse, or m and l");
 }
 
 inline FlashbenchStatus check_shared(std::int64_t bytes, const FlashbenchDevice& device,

@@ -47,6 +47,8 @@ BackwardPlan create(const TiledBackward& backward, const FlashbenchProblem& p,
 FlashbenchStatus launch(const BackwardPlan& plan, const FlashbenchBackward& b, void* stream,
                         FlashbenchMessage* message) {
   if (auto status = check_tensors(b, message); status != FLASHBENCH_OK) return status;
+  if (plan.arguments.q_tiles > 0)
+    if (auto status = check_statistics(b, message); status != FLASHBENCH_OK) return status;
   BackwardArguments a = plan.arguments;
   a.q = b.q.data, a.k = b.k.data, a.v = b.v.data, a.o = b.o.data, a.d_o = b.d_o.data;
   a.dq = b.dq.data, a.dk = b.dk.data, a.dv = b.dv.data;

@@ -114,6 +114,15 @@ void run(const NaiveInstance& instance, const FlashbenchBackward& t, cudaStream_
   if (grouped) round(p, dk, t.dk, stream), round(p, dv, t.dv, stream);
 }
 
+// kv: bytes of dK or dV.
+void add_round_costs(double kv, FlashbenchCost* out) {
+  for (const FlashbenchOperand gradient : {FLASHBENCH_DK, FLASHBENCH_DV}) {
+    FlashbenchKernelCost& round = out->kernels[out->kernel_count++];
+    round = {"round_sums", FLASHBENCH_PIPE_NONE, 0, 0, {}};
+    round.traffic.read[gradient] = 2 * kv, round.traffic.written[gradient] = kv;
+  }
+}
+
 }  // namespace
 
 void add_naive_backward_cost(const FlashbenchProblem& p, double visible_pairs,
@@ -122,11 +131,17 @@ void add_naive_backward_cost(const FlashbenchProblem& p, double visible_pairs,
   const double pairs = rows * static_cast<double>(p.seq_k), flops = 2 * pairs * d;
   const double visible = visible_pairs * static_cast<double>(batch_heads_of(p));
   const double q = 2 * rows * d, kv = 2 * static_cast<double>(kv_rows(p)) * d;
-  const double result = p.query_heads > p.kv_heads ? 2 * kv : kv;  // of dK, dV: fp32 or 16 bits
+  const bool grouped = p.query_heads > p.kv_heads;
+  const double group = static_cast<double>(p.query_heads / p.kv_heads);
   auto product = [&](const char* name) -> FlashbenchTraffic& {
     FlashbenchKernelCost& kernel = out->kernels[out->kernel_count++];
     kernel = {name, FLASHBENCH_PIPE_GEMM, flops, 0, {}};
     return kernel.traffic;
+  };
+  // The heads of a group add to fp32 sums, one after the other.
+  auto add_sums = [&](FlashbenchTraffic& traffic, FlashbenchOperand gradient) {
+    traffic.written[gradient] = grouped ? group * 2 * kv : kv;
+    traffic.read[gradient] = grouped ? (group - 1) * 2 * kv : 0;
   };
   FlashbenchTraffic& qk = product("cublas_qk");
   qk.read[FLASHBENCH_Q] = q, qk.read[FLASHBENCH_K] = kv, qk.written[FLASHBENCH_SCORES] = 4 * pairs;
@@ -138,12 +153,13 @@ void add_naive_backward_cost(const FlashbenchProblem& p, double visible_pairs,
   softmax.traffic.written[FLASHBENCH_SCORES] = 4 * pairs;
   FlashbenchTraffic& dv = product("cublas_dv");
   dv.read[FLASHBENCH_SCORES] = 2 * pairs, dv.read[FLASHBENCH_DO] = q;
-  dv.written[FLASHBENCH_DV] = result;
+  add_sums(dv, FLASHBENCH_DV);
   FlashbenchTraffic& dq = product("cublas_dq");
   dq.read[FLASHBENCH_SCORES] = 2 * pairs, dq.read[FLASHBENCH_K] = kv, dq.written[FLASHBENCH_DQ] = q;
   FlashbenchTraffic& dk = product("cublas_dk");
   dk.read[FLASHBENCH_SCORES] = 2 * pairs, dk.read[FLASHBENCH_Q] = q;
-  dk.written[FLASHBENCH_DK] = result;
+  add_sums(dk, FLASHBENCH_DK);
+  if (grouped) add_round_costs(kv, out);
   out->workspace_bytes = std::max(out->workspace_bytes, Parts(p).bytes);
 }
 
@@ -158,6 +174,12 @@ void add_naive_backward_launches(const FlashbenchProblem& p, const FlashbenchDev
   add(describe_launch("softmax_backward", kernel, softmax_backward_threads, 0,
                       std::min(rows_of(p), largest_grid), device));
   for (const char* name : {"cublas_dv", "cublas_dq", "cublas_dk"}) add(library_launch(name));
+  if (p.query_heads == p.kv_heads) return;
+  const auto* round = p.dtype == FLASHBENCH_FP16
+                          ? reinterpret_cast<const void*>(&round_sums<__half>)
+                          : reinterpret_cast<const void*>(&round_sums<__nv_bfloat16>);
+  for (int i = 0; i < 2; ++i)
+    add(describe_launch("round_sums", round, 64, 0, std::min(kv_rows(p), largest_grid), device));
 }
 
 FlashbenchStatus naive_backward(void* state, const FlashbenchBackward* b, void* stream_pointer,
