@@ -39,10 +39,16 @@ add_library(flashbench_kernels_cuda STATIC ${cuda_sources})
 target_include_directories(flashbench_kernels_cuda PUBLIC include ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(flashbench_kernels_cuda PUBLIC CUDA::cudart_static ${CMAKE_DL_LIBS})
 
-# What the judge uses of a GPU.
-add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu)
-target_include_directories(flashbench_judge_cuda PUBLIC src include)
-target_link_libraries(flashbench_judge_cuda PUBLIC CUDA::cudart_static)
+# The worker and the judge on a GPU.
+file(GLOB worker_sources CONFIGURE_DEPENDS src/worker/*.cu src/worker/backend_cuda.cpp)
+add_library(flashbench_worker_cuda STATIC ${worker_sources})
+target_compile_options(flashbench_worker_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
+target_link_libraries(flashbench_worker_cuda PUBLIC flashbench_worker CUDA::cudart_static)
+add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/gpu_reference_cuda.cpp)
+target_link_libraries(flashbench_judge_cuda PUBLIC flashbench_judge_core CUDA::cudart_static)
+flashbench_program(flashbench-worker-cuda src/worker/main_cuda.cpp flashbench_worker_cuda
+                   flashbench_kernels_cuda)
+flashbench_program(flashbench-judge-cuda src/judge/main_cuda.cpp flashbench_judge_cuda)
 
 if(FLASHBENCH_TESTS)
   add_library(flashbench_gradient_reference STATIC tests/kernels/gradient_reference.cu)
@@ -60,4 +66,11 @@ if(FLASHBENCH_TESTS)
     add_test(NAME kernels/${program} COMMAND ${program})
     set_tests_properties(kernels/${program} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 600)
   endforeach()
+  find_package(Python3 COMPONENTS Interpreter QUIET)
+  if(Python3_FOUND AND "${CMAKE_CUDA_ARCHITECTURES}" MATCHES "80-real")
+    add_test(NAME kernels/sm_80_resources
+             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/kernels/sm_80_resources.py
+                     $<TARGET_FILE:flashbench-worker-cuda>)
+    set_tests_properties(kernels/sm_80_resources PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
+  endif()
 endif()

@@ -53,19 +53,41 @@ double rate_of(const std::vector<Ceiling>& ceilings, std::string_view wanted) {
   return 0;
 }
 
+// Bytes of an operand when each element is moved once: what a kernel moves again, a cache may
+// serve. O and dQ count as the fp32 accumulators that some algorithms keep in memory.
+double bytes_once(const Problem& p, const std::string& operand) {
+  const double element = p.dtype == Dtype::fp32 ? 4 : 2;
+  const double queries =
+      static_cast<double>(p.batch * p.heads) * static_cast<double>(p.seq_q * p.head_dim);
+  const double keys =
+      static_cast<double>(p.batch * p.kv_heads) * static_cast<double>(p.seq_k * p.head_dim);
+  if (operand == "q" || operand == "do") return queries * element;
+  if (operand == "o" || operand == "dq") return queries * 4;
+  if (operand == "k" || operand == "v" || operand == "dk" || operand == "dv") return keys * element;
+  return std::numeric_limits<double>::infinity();
+}
+
+double least_bytes(const Problem& problem, const Traffic& traffic) {
+  double bytes = 0;
+  for (const auto* direction : {&traffic.read, &traffic.written})
+    for (const auto& [operand, moved] : *direction)
+      bytes += std::min(moved, bytes_once(problem, operand));
+  return bytes;
+}
+
 struct Floor {
   double seconds = 0;
   std::string binds;
 };
 
 // A kernel can be no faster than its slowest resource; kernels run one after the other.
-Floor floor_of(const Cost& cost, const std::vector<Ceiling>& ceilings) {
+Floor floor_of(const Problem& problem, const Cost& cost, const std::vector<Ceiling>& ceilings) {
   Floor floor;
   std::map<std::string, double> bound_by;
   for (const KernelCost& kernel : cost.kernels) {
     const std::pair<std::string, double> terms[] = {{std::string(name(kernel.pipe)), kernel.flops},
                                                     {"exp2", kernel.exponentials},
-                                                    {"copy", kernel.traffic.total()}};
+                                                    {"copy", least_bytes(problem, kernel.traffic)}};
     std::string slowest;
     double seconds = 0;
     for (const auto& [resource, amount] : terms) {
@@ -91,7 +113,7 @@ void derive_utilization(Row& row, const std::vector<Ceiling>& ceilings,
   if (row.tflops && peak_tflops && *peak_tflops > 0)
     row.utilization.peak = *row.tflops / *peak_tflops;
   if (!row.cost) return;
-  const Floor floor = floor_of(*row.cost, ceilings);
+  const Floor floor = floor_of(row.what.problem, *row.cost, ceilings);
   if (floor.binds.empty()) return;
   row.utilization.binds = floor.binds;
   row.utilization.floor_ms = 1e3 * floor.seconds;

@@ -8,7 +8,7 @@
 namespace flashbench::judge {
 
 // Above this the reference would take too long, and blocks are sampled.
-inline constexpr double most_flops = 3e11;
+inline constexpr double most_flops = 3e11, most_gpu_flops = 5e12;
 
 // All blocks, in order of batch, head and row; or, where the forward exceeds `limit` FLOPs, a
 // sample of about that cost: in the first and last head of the first and last batch the first, last

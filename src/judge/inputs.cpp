@@ -7,18 +7,26 @@
 #include <cstring>
 
 #include "worker/dtype.hpp"
+#include "worker/parallel.hpp"
 
 namespace flashbench::judge {
 
 namespace {
 
-double largest_of(Dtype dtype, const std::byte* elements, std::int64_t count) {
-  std::vector<float> wide(static_cast<std::size_t>(count));
-  widen(dtype, elements, wide.data(), count);
-  float most = 0;
-  for (const float x : wide)
-    if (std::isfinite(x)) most = std::max(most, std::fabs(x));
-  return most;
+// The largest finite |x| of `rows` rows, each of d elements.
+double largest_of(Dtype dtype, const std::byte* elements, std::int64_t rows, std::int64_t d) {
+  constexpr std::int64_t piece = 1024;
+  std::vector<float> most(static_cast<std::size_t>((rows + piece - 1) / piece));
+  parallel_for(static_cast<std::int64_t>(most.size()), [&](std::int64_t i) {
+    const std::int64_t count = std::min(piece, rows - i * piece) * d;
+    std::vector<float> wide(static_cast<std::size_t>(count));
+    widen(dtype, elements + i * piece * d * bytes_of(dtype), wide.data(), count);
+    for (const float x : wide)
+      if (std::isfinite(x))
+        most[static_cast<std::size_t>(i)] =
+            std::max(most[static_cast<std::size_t>(i)], std::fabs(x));
+  });
+  return most.empty() ? 0 : *std::ranges::max_element(most);
 }
 
 }  // namespace
@@ -35,7 +43,7 @@ Inputs::Inputs(const Problem& problem, const InputSet& set, Pass pass, const Tel
       std::memcpy(tensors_[index].data() + first * row_bytes, data,
                   static_cast<std::size_t>(rows * row_bytes));
       largest_[index] =
-          std::max(largest_[index], largest_of(problem.dtype, data, rows * problem.head_dim));
+          std::max(largest_[index], largest_of(problem.dtype, data, rows, problem.head_dim));
       tell(static_cast<double>(first + rows), static_cast<double>(shape_of(problem, tensor).rows()),
            "making the judge's inputs");
     };

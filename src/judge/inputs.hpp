@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ class Inputs {
   // Rows [first, first + count) of one head of q, k, v or d_o: (count, d).
   std::vector<float> rows(Tensor, std::int64_t batch, std::int64_t head, std::int64_t first,
                           std::int64_t count) const;
+  // All of q, k, v or d_o in the problem's dtype: (b, h, s, d).
+  std::span<const std::byte> elements(Tensor tensor) const {
+    return tensors_[static_cast<std::size_t>(tensor)];
+  }
   // The KV head that a query head reads.
   std::int64_t kv_head(std::int64_t head) const {
     return head * problem_.kv_heads / problem_.heads;

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "judge/comparator.hpp"
+#include "judge/finish.hpp"
 #include "judge/reference.hpp"
 
 namespace flashbench::judge {
@@ -12,7 +13,6 @@ namespace flashbench::judge {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::int64_t score_bytes = std::int64_t{64} << 20;  // held at once by a call
 
 // Rows of a block taken at a time, so that long keys do not need unbounded memory.
@@ -31,7 +31,9 @@ class CpuReference : public Reference {
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
 
  private:
-  static void slice(const Inputs&, const Keys&, const Block&, BlockReference&);
+  // Appends to the reference, and to the comparator's O.
+  static void slice(const Inputs&, const Keys&, const Block&, BlockReference&,
+                    std::vector<float>& other);
   static void exact(const Problem&, const Keys&, const std::vector<float>& q, std::int64_t first,
                     BlockReference&);
 };
@@ -70,27 +72,12 @@ void CpuReference::exact(const Problem& problem, const Keys& keys, const std::ve
 }
 
 void CpuReference::slice(const Inputs& inputs, const Keys& keys, const Block& block,
-                         BlockReference& to) {
-  const Problem& problem = inputs.problem();
-  const std::size_t before = to.o.size();
-  const auto d = static_cast<std::size_t>(problem.head_dim);
+                         BlockReference& to, std::vector<float>& other) {
   const std::vector<float> q =
       inputs.rows(Tensor::q, block.batch, block.head, block.first, block.rows);
-  exact(problem, keys, q, block.first, to);
-  const std::vector<float> other = comparator(problem, keys, q, block.first);
-  for (std::size_t i = 0; i < other.size(); ++i) {
-    const double error = std::fabs(static_cast<double>(other[i]) - to.o[before + i]);
-    if (std::isfinite(error)) to.comparator_error = std::max(to.comparator_error, error);
-    if (std::isfinite(to.o[before + i]) && !std::isfinite(other[i]))
-      to.excused.push_back(static_cast<std::int64_t>(before + i));
-  }
-  for (const Keys::Wild& wild : keys.wild)
-    for (std::int64_t i = 0; i < block.rows; ++i) {
-      const std::size_t at =
-          before + static_cast<std::size_t>(i) * d + static_cast<std::size_t>(wild.column);
-      if (wild.key < visible_keys(problem, block.first + i)) to.o[at] = nan;
-      to.excused.push_back(static_cast<std::int64_t>(at));
-    }
+  exact(inputs.problem(), keys, q, block.first, to);
+  const std::vector<float> o = comparator(inputs.problem(), keys, q, block.first);
+  other.insert(other.end(), o.begin(), o.end());
 }
 
 std::vector<BlockReference> CpuReference::forward(const Inputs& inputs,
@@ -101,11 +88,13 @@ std::vector<BlockReference> CpuReference::forward(const Inputs& inputs,
   const std::int64_t rows = slice_rows(inputs.problem());
   for (const Block& block : blocks) {
     BlockReference reference;
+    std::vector<float> other;
     for (std::int64_t at = 0; at < block.rows; at += rows)
       slice(inputs, keys,
-            {block.batch, block.head, block.first + at, std::min(rows, block.rows - at)},
-            reference);
-    std::sort(reference.excused.begin(), reference.excused.end());
+            {block.batch, block.head, block.first + at, std::min(rows, block.rows - at)}, reference,
+            other);
+    hold_against(reference, other);
+    patch_wild(reference, inputs.problem(), block, keys.wild);
     references.push_back(std::move(reference));
   }
   return references;

@@ -8,6 +8,7 @@ namespace flashbench::judge {
 struct ReferenceOutput {
   double* o;          // (B, Hq, Sq, d), contiguous, on the device
   double* lse;        // (B, Hq, Sq)
+  double* top;        // (B, Hq, Sq), the row's largest score; may be null
   float* comparator;  // (B, Hq, Sq, d); may be null
 };
 

@@ -83,6 +83,11 @@ Roster call_roster(const std::string& device, const std::vector<std::string>& fo
                           is_ordinal(device) ? device : std::string("0"), folders);
     if (cuda.worker) {
       roster.backend = Backend::cuda;
+      if (const std::string judge = find_program("flashbench-judge-cuda", folders);
+          !judge.empty()) {
+        roster.judge_program = judge;
+        roster.judge_arguments = {"--device", is_ordinal(device) ? device : std::string("0")};
+      }
       roster.workers.push_back(std::move(*cuda.worker));
       return roster;
     }

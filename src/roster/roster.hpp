@@ -22,6 +22,7 @@ struct Roster {
   Backend backend = Backend::cpu;  // what --device resolved to
   std::vector<WorkerFacts> workers;
   std::string judge_program;
+  std::vector<std::string> judge_arguments;
   std::vector<std::string> notices;  // for stderr: "no usable GPU (...): measuring on the CPU"
 };
 

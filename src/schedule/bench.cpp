@@ -46,7 +46,7 @@ Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& tol
     : roster(who),
       options(wanted),
       events(told),
-      judge(who.judge_program, wanted.timeout_s),
+      judge(who, wanted.timeout_s),
       measurement(describe(who, wanted)),
       scratch(scratch_bytes),
       pace(told, rows, wanted.time_budget_s * 2) {

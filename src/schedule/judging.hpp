@@ -19,7 +19,8 @@ struct Judgement {
 
 class Judging {
  public:
-  Judging(const std::string& program, double timeout_s) : session_(program, {}, "", timeout_s) {}
+  Judging(const Roster& roster, double timeout_s)
+      : session_(roster.judge_program, roster.judge_arguments, "", timeout_s) {}
 
   // Has the judge prepare these inputs, unless it holds them (drop() comes between two problems),
   // and asks it. `checksums` are the

@@ -52,7 +52,13 @@ class Server {
       : plugin_(plugin), ceilings_(ceilings), backend_(backend), session_(plugin, backend) {}
 
   reply::Any answer(const request::Any& request, const Tell& tell) {
-    return std::visit([&](const auto& body) { return on(body, tell); }, request);
+    try {
+      return std::visit([&](const auto& body) { return on(body, tell); }, request);
+    } catch (const Refusal& refusal) {
+      // A failure that a GPU does not survive ends this process here, not in the next row.
+      if (refusal.status == Status::failed && device_) backend_.synchronize();
+      throw;
+    }
   }
 
  private:

@@ -111,13 +111,22 @@ Row costly(std::vector<KernelCost> kernels) {
 
 TEST(Ceiling, sums_each_kernels_slowest_resource_and_names_the_largest) {
   const KernelCost product{"product", Pipe::mma, 4e12, 1e9, {{{"q", 1e9}}, {}}};
-  const KernelCost copy{"copy", Pipe::none, 0, 0, {{{"q", 1e9}}, {{"o", 1e9}}}};
+  const KernelCost copy{"copy", Pipe::none, 0, 0, {{{"scores", 1e9}}, {{"scores", 1e9}}}};
   Row row = costly({product, copy});
   derive(row, {{"mma", 1e15, 9}, {"exp2", 1e12, 9}, {"copy", 2e12, 9}}, 500);
   EXPECT_DOUBLE_EQ(*row.utilization.floor_ms, 4 + 1);
   EXPECT_DOUBLE_EQ(*row.utilization.ceiling, 0.5);
   EXPECT_EQ(row.utilization.binds, "mma");
   EXPECT_NEAR(*row.utilization.peak, 54.9755813888 / 500, 1e-12);
+}
+
+TEST(Ceiling, counts_what_a_kernel_moves_again_once) {
+  Row row = costly({{"reads K often", Pipe::none, 0, 0, {{{"k", 1e12}}, {}}}});
+  derive(row, {{"copy", 1e12, 9}}, std::nullopt);
+  const Problem& p = row.what.problem;
+  const double once = static_cast<double>(p.batch * p.kv_heads * p.seq_k * p.head_dim) *
+                      (p.dtype == Dtype::fp32 ? 4 : 2);
+  EXPECT_DOUBLE_EQ(*row.utilization.floor_ms, once / 1e12 * 1e3);
 }
 
 TEST(Ceiling, leaves_out_what_was_not_measured) {
