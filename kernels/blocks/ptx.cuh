@@ -64,6 +64,7 @@ FLASHBENCH_INLINE void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+inline constexpr float log2_e = 1.4426950408889634f;
 FLASHBENCH_INLINE float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));

@@ -9,8 +9,6 @@
 
 namespace flashbench::kernels {
 
-inline constexpr float log2_e = 1.4426950408889634f;
-
 FLASHBENCH_INLINE float weight(float s, float scale_log2, float logarithm) {
   return exp2_approximate(fminf(fmaf(s, scale_log2, -logarithm), 0));
 }

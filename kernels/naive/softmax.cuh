@@ -20,7 +20,6 @@ struct SoftmaxArguments {
   int seq_q, seq_k, shift;
 };
 
-inline constexpr float log2_e = 1.4426950408889634f;
 inline constexpr int held_vectors = 4;  // of eight elements, a thread
 inline constexpr int softmax_most_threads = 512;
 
