@@ -8,9 +8,13 @@
 
 namespace flashbench::kernels {
 
+template <int columns>
+FLASHBENCH_INLINE std::uint32_t swizzled(int row, int chunk) {
+  return row * columns * 2 + ((chunk ^ (row & 7)) * 16);
+}
 template <Tile tile>
 FLASHBENCH_INLINE std::uint32_t swizzled(int row, int chunk) {
-  return row * tile.d * 2 + ((chunk ^ (row & 7)) * 16);
+  return swizzled<tile.d>(row, chunk);
 }
 
 // Walks a matrix tile by tile, forwards or backwards. It holds this thread's own pointer into the
@@ -66,6 +70,13 @@ template <int pending>
 FLASHBENCH_INLINE void await_tiles() {
   wait_copies<pending>();
   __syncthreads();
+}
+
+// A head's matrix within a tensor.
+template <class Element, class Data>
+FLASHBENCH_INLINE auto* matrix_of(Data* tensor, const Strides& strides, int b, int h) {
+  using Same = std::conditional_t<std::is_const_v<Data>, const Element, Element>;
+  return static_cast<Same*>(tensor) + b * strides.batch + h * strides.head;
 }
 
 // This block's (batch, head): where its matrices begin.

@@ -12,6 +12,12 @@ struct Fragment {
   float x[row_blocks][columns / 8][4];  // [..][..][2 * half + column], half 1: eight rows further
 };
 
+// The same rounded to 16 bits, two columns a register: as it stands the left operand of a product.
+template <int row_blocks, int columns>
+struct Rounded {
+  std::uint32_t x[row_blocks][columns / 8][2];  // [..][..][half]
+};
+
 template <int row_blocks>
 struct Rows {
   float x[row_blocks][2];
@@ -56,6 +62,16 @@ FLASHBENCH_INLINE void multiply_rows(Fragment<row_blocks, columns>& f,
     for (int n = 0; n < columns / 8; ++n)
 #pragma unroll
       for (int t = 0; t < 4; ++t) f.x[i][n][t] *= factor.x[i][t / 2];
+}
+
+template <int row_blocks, int columns>
+FLASHBENCH_INLINE void multiply(Fragment<row_blocks, columns>& f, float factor) {
+#pragma unroll
+  for (auto& block : f.x)
+#pragma unroll
+    for (auto& four : block)
+#pragma unroll
+      for (float& x : four) x *= factor;
 }
 
 template <int row_blocks>

@@ -7,14 +7,19 @@
 namespace flashbench::kernels {
 
 // Where a lane points ldmatrix: rows of an A operand (Q), of a B operand whose rows are its columns
-// (K), and of a B operand taken transposed (V). The same lanes serve any 16-row block.
+// (K), and of a B operand taken transposed (V). The same lanes serve any 16-row block. An A operand
+// taken transposed is pointed at as K is.
 template <Tile tile>
 FLASHBENCH_INLINE std::uint32_t lane_of_q(int first_row) {
   return swizzled<tile>(first_row + (lane() & 15), lane() >> 4);
 }
+template <int columns>
+FLASHBENCH_INLINE std::uint32_t lane_of_k(int first_row) {
+  return swizzled<columns>(first_row + (lane() & 7) + ((lane() >> 4) << 3), (lane() >> 3) & 1);
+}
 template <Tile tile>
 FLASHBENCH_INLINE std::uint32_t lane_of_k(int first_row) {
-  return swizzled<tile>(first_row + (lane() & 7) + ((lane() >> 4) << 3), (lane() >> 3) & 1);
+  return lane_of_k<tile.d>(first_row);
 }
 template <Tile tile>
 FLASHBENCH_INLINE std::uint32_t lane_of_v(int first_row) {
@@ -85,6 +90,26 @@ FLASHBENCH_INLINE void multiply_pv(Fragment<row_blocks, tile.d>& o, Rows<row_blo
       }
     }
   }
+}
+
+// O += P V, P rounded already.
+template <class Element, Tile tile, int row_blocks, int keys>
+FLASHBENCH_INLINE void multiply_pv(Fragment<row_blocks, tile.d>& o,
+                                   const Rounded<row_blocks, keys>& p, std::uint32_t v) {
+#pragma unroll
+  for (int x = 0; x < keys / 16; ++x)
+#pragma unroll
+    for (int n = 0; n < tile.d / 16; ++n) {
+      std::uint32_t b[4];
+      load_matrices_transposed(b, (v ^ (n * 32)) + x * 16 * tile.d * 2);
+#pragma unroll
+      for (int i = 0; i < row_blocks; ++i) {
+        const std::uint32_t a[4] = {p.x[i][2 * x][0], p.x[i][2 * x][1], p.x[i][2 * x + 1][0],
+                                    p.x[i][2 * x + 1][1]};
+        multiply_add<Element>(o.x[i][2 * n], a, b[0], b[1]);
+        multiply_add<Element>(o.x[i][2 * n + 1], a, b[2], b[3]);
+      }
+    }
 }
 
 // A warp's share of K and V in registers: as often as they are used, they are read once.

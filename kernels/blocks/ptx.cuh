@@ -64,6 +64,7 @@ FLASHBENCH_INLINE void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], 
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
+inline constexpr float log2_e = 1.4426950408889634f;
 FLASHBENCH_INLINE float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -81,6 +82,16 @@ FLASHBENCH_INLINE std::uint32_t pack(float low, float high) {
   return r;
 }
 
+template <class Element>
+FLASHBENCH_INLINE float2 unpack(std::uint32_t pair) {
+  if constexpr (std::is_same_v<Element, __half>)
+    return __half22float2(
+        __halves2half2(__ushort_as_half(static_cast<unsigned short>(pair)),
+                       __ushort_as_half(static_cast<unsigned short>(pair >> 16))));
+  else  // the upper half of an fp32
+    return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
+}
+
 FLASHBENCH_INLINE void store_shared(std::uint32_t address, std::uint32_t value) {
   asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
@@ -92,5 +103,47 @@ FLASHBENCH_INLINE uint4 load_shared(std::uint32_t address) {
                : "memory");
   return r;
 }
+
+FLASHBENCH_INLINE std::uint32_t load_shared_word(std::uint32_t address) {
+  std::uint32_t r;
+  asm volatile("ld.shared.b32 %0, [%1];" : "=r"(r) : "r"(address) : "memory");
+  return r;
+}
+
+// A barrier among some warps of the block, counted in threads: `arrive` does not wait.
+FLASHBENCH_INLINE void arrive(int barrier, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+FLASHBENCH_INLINE void arrive_and_wait(int barrier, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+// A warp's 128 floats in global memory, four a lane, in an order that suits atomic additions: one
+// instruction adds all four where there is such a one; else each of four adds 32 neighbours.
+#if __CUDA_ARCH__ >= 900
+FLASHBENCH_INLINE void add_atomically(float* floats, int lane, const float (&x)[4]) {
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(floats + lane * 4), "f"(x[0]),
+               "f"(x[1]), "f"(x[2]), "f"(x[3])
+               : "memory");
+}
+FLASHBENCH_INLINE float4 load_floats(const float* floats, int lane) {
+  return reinterpret_cast<const float4*>(floats)[lane];
+}
+FLASHBENCH_INLINE void store_floats(float* floats, int lane, const float (&x)[4]) {
+  reinterpret_cast<float4*>(floats)[lane] = make_float4(x[0], x[1], x[2], x[3]);
+}
+#else
+FLASHBENCH_INLINE void add_atomically(float* floats, int lane, const float (&x)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) atomicAdd(floats + i * 32 + lane, x[i]);
+}
+FLASHBENCH_INLINE float4 load_floats(const float* floats, int lane) {
+  return make_float4(floats[lane], floats[32 + lane], floats[64 + lane], floats[96 + lane]);
+}
+FLASHBENCH_INLINE void store_floats(float* floats, int lane, const float (&x)[4]) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) floats[i * 32 + lane] = x[i];
+}
+#endif
 
 }  // namespace flashbench::kernels

@@ -13,7 +13,8 @@ template <Tile tile>
 struct Limits {
   int seq_k, shift;
 
-  FLASHBENCH_INLINE explicit Limits(const ForwardArguments& a) : seq_k(a.seq_k), shift(a.shift) {}
+  template <class Arguments>
+  FLASHBENCH_INLINE explicit Limits(const Arguments& a) : seq_k(a.seq_k), shift(a.shift) {}
 
   // The first key that a row does not see.
   FLASHBENCH_INLINE int limit(int row) const { return min(seq_k, max(0, row + 1 + shift)); }
@@ -22,9 +23,10 @@ struct Limits {
   // Tiles up to a key. The first tile is always visited: rows without a key get their zeros there.
   FLASHBENCH_INLINE static int tiles_to(int key) { return max(1, (key + tile.bc - 1) / tile.bc); }
 
-  // -inf where a row does not see a key, in S of Q tile i and K/V tile j.
+  // -inf (in S) or 0 (in P) where a row does not see a key, of Q tile i and K/V tile j.
   template <class Warps>
-  FLASHBENCH_INLINE void mask(const Warps& warps, typename Warps::Scores& s, int i, int j) const {
+  FLASHBENCH_INLINE void mask(const Warps& warps, typename Warps::Scores& s, int i, int j,
+                              float hidden = -INFINITY) const {
     if (j < unmasked_end(i)) return;
     const int first_key = j * tile.bc + warps.first_key + lane_column();
 #pragma unroll
@@ -37,7 +39,26 @@ struct Limits {
         for (int n = 0; n < Warps::keys / 8; ++n)
 #pragma unroll
           for (int u = 0; u < 2; ++u)
-            if (n * 8 + u >= end) s.x[b][n][2 * t + u] = -INFINITY;
+            if (n * 8 + u >= end) s.x[b][n][2 * t + u] = hidden;
+      }
+  }
+
+  // Zero where a row does not see a key, in P^T of Q tile i and K/V tile j.
+  template <int row_blocks>
+  FLASHBENCH_INLINE void mask_transposed(Fragment<row_blocks, tile.br>& p, int first_key, int i,
+                                         int j) const {
+    if (j < unmasked_end(i)) return;
+    const int row = i * tile.br + lane_column();
+#pragma unroll
+    for (int n = 0; n < tile.br / 8; ++n)
+#pragma unroll
+      for (int u = 0; u < 2; ++u) {
+        const int end = limit(row + n * 8 + u) - (j * tile.bc + first_key + lane_row());
+#pragma unroll
+        for (int b = 0; b < row_blocks; ++b)
+#pragma unroll
+          for (int t = 0; t < 2; ++t)
+            if (b * 16 + t * 8 >= end) p.x[b][n][2 * t + u] = 0;
       }
   }
 };

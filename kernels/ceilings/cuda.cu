@@ -157,8 +157,9 @@ FlashbenchStatus run_gemm(void* state, void* stream, FlashbenchMessage* message)
     auto& g = *static_cast<Gemm*>(state);
     g.cublas.set_stream(static_cast<cudaStream_t>(stream));
     auto matrix = [](const DeviceMemory& m) { return Matrices{m.as<void>(), Gemm::n, 0}; };
-    g.cublas.multiply(FLASHBENCH_BF16, true, Gemm::n, Gemm::n, Gemm::n, 1, matrix(g.a), matrix(g.b),
-                      matrix(g.c), 1);
+    g.cublas.multiply(FLASHBENCH_BF16,
+                      Product{.m = Gemm::n, .n = Gemm::n, .k = Gemm::n, .transpose_b = true},
+                      matrix(g.a), matrix(g.b), matrix(g.c), 1);
     return FLASHBENCH_OK;
   });
 }

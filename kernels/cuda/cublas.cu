@@ -77,22 +77,23 @@ void Cublas::set_stream(cudaStream_t stream) {
 }
 
 // cuBLAS is column-major: it is asked for C^T = B^T A^T.
-void Cublas::multiply(FlashbenchDtype dtype, bool transpose_b, std::int64_t m, std::int64_t n,
-                      std::int64_t k, float alpha, const Matrices& a, const Matrices& b,
+void Cublas::multiply(FlashbenchDtype dtype, const Product& p, const Matrices& a, const Matrices& b,
                       const Matrices& c, std::int64_t count) const {
   constexpr std::int64_t most = 32768;  // matrices a call
   const cudaDataType type = dtype == FLASHBENCH_FP16 ? CUDA_R_16F : CUDA_R_16BF;
-  const float zero = 0;
-  auto at = [](const Matrices& x, std::int64_t i) {
-    return static_cast<const char*>(x.data) + 2 * i * x.stride;
+  const cudaDataType result = p.fp32_result ? CUDA_R_32F : type;
+  auto at = [](const Matrices& x, std::int64_t i, std::int64_t bytes) {
+    return static_cast<const char*>(x.data) + bytes * i * x.stride;
   };
+  auto operation = [](bool transpose) { return transpose ? transpose_yes : transpose_no; };
   for (std::int64_t i = 0; i < count; i += most)
-    check(library().gemm(handle_, transpose_b ? transpose_yes : transpose_no, transpose_no,
-                         narrow(n), narrow(m), narrow(k), &alpha, at(b, i), type, narrow(b.row),
-                         b.stride, at(a, i), type, narrow(a.row), a.stride, &zero,
-                         const_cast<char*>(at(c, i)), type, narrow(c.row), c.stride,
-                         narrow(std::min(most, count - i)), compute_32f, algorithm_default),
-          "cublasGemmStridedBatchedEx");
+    check(
+        library().gemm(handle_, operation(p.transpose_b), operation(p.transpose_a), narrow(p.n),
+                       narrow(p.m), narrow(p.k), &p.alpha, at(b, i, 2), type, narrow(b.row),
+                       b.stride, at(a, i, 2), type, narrow(a.row), a.stride, &p.beta,
+                       const_cast<char*>(at(c, i, p.fp32_result ? 4 : 2)), result, narrow(c.row),
+                       c.stride, narrow(std::min(most, count - i)), compute_32f, algorithm_default),
+        "cublasGemmStridedBatchedEx");
 }
 
 }  // namespace flashbench::kernels

@@ -7,11 +7,20 @@
 
 namespace flashbench::kernels {
 
-// A row-major matrix of 16-bit elements, one of `count` that lie `stride` elements apart.
+// A row-major matrix, one of several that lie `stride` elements apart.
 struct Matrices {
   const void* data;
   std::int64_t row;     // elements between rows
   std::int64_t stride;  // elements between matrices
+};
+
+// C = alpha A B + beta C. A is (m, k) or, if transposed, (k, m); B is (k, n) or (n, k); C is (m,
+// n). A and B have the dtype's elements; C has, too, or is fp32. Sums are fp32.
+struct Product {
+  std::int64_t m, n, k;
+  bool transpose_a = false, transpose_b = false;
+  float alpha = 1, beta = 0;
+  bool fp32_result = false;
 };
 
 class Cublas {
@@ -25,10 +34,8 @@ class Cublas {
   Cublas& operator=(const Cublas&) = delete;
 
   void set_stream(cudaStream_t);
-  // C = alpha A B^T (transpose_b) or alpha A B, A (m, k), C (m, n), fp32 inside.
-  void multiply(FlashbenchDtype, bool transpose_b, std::int64_t m, std::int64_t n, std::int64_t k,
-                float alpha, const Matrices& a, const Matrices& b, const Matrices& c,
-                std::int64_t count) const;
+  void multiply(FlashbenchDtype, const Product&, const Matrices& a, const Matrices& b,
+                const Matrices& c, std::int64_t count) const;
 
  private:
   void* handle_ = nullptr;

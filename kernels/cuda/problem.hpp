@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "kernels/cuda/error.hpp"
@@ -25,15 +26,15 @@ inline std::int64_t shift_of(const FlashbenchProblem& p) {
   return p.mask == FLASHBENCH_CAUSAL ? p.seq_k - p.seq_q : p.seq_k;
 }
 
+// passes: what the implementation has.
 inline FlashbenchStatus check_problem(const FlashbenchProblem& p, const FlashbenchDevice& d,
-                                      FlashbenchMessage* message) {
+                                      uint32_t passes, FlashbenchMessage* message) {
   constexpr std::int64_t longest = std::int64_t{1} << 30;
   if (d.backend != FLASHBENCH_CUDA) return unsupported(message, "needs a CUDA device");
   if (d.compute_capability < 80)
     return unsupported(
         message, "needs sm_80 or newer, this device is sm_" + std::to_string(d.compute_capability));
-  if (p.passes & ~static_cast<uint32_t>(FLASHBENCH_FORWARD))
-    return unsupported(message, "has no backward pass on CUDA");
+  if (p.passes & ~passes) return unsupported(message, "has no backward pass on CUDA");
   if (p.dtype != FLASHBENCH_FP16 && p.dtype != FLASHBENCH_BF16)
     return unsupported(message, "dtype must be fp16 or bf16");
   if (p.batch < 0 || p.query_heads <= 0 || p.kv_heads <= 0 || p.query_heads % p.kv_heads != 0)
@@ -53,13 +54,45 @@ inline FlashbenchStatus check_tensor(const FlashbenchTensor& t, const char* name
   return FLASHBENCH_OK;
 }
 
-inline FlashbenchStatus check_tensors(const FlashbenchForward& f, FlashbenchMessage* message) {
-  const FlashbenchTensor* tensors[] = {&f.q, &f.k, &f.v, &f.o};
-  const char* names[] = {"q", "k", "v", "o"};
-  for (int i = 0; i < 4; ++i)
-    if (auto status = check_tensor(*tensors[i], names[i], message); status != FLASHBENCH_OK)
+struct NamedTensor {
+  const FlashbenchTensor& tensor;
+  const char* name;
+};
+
+inline FlashbenchStatus check_tensors(std::initializer_list<NamedTensor> tensors,
+                                      FlashbenchMessage* message) {
+  for (const NamedTensor& t : tensors)
+    if (auto status = check_tensor(t.tensor, t.name, message); status != FLASHBENCH_OK)
       return status;
   return FLASHBENCH_OK;
+}
+inline FlashbenchStatus check_tensors(const FlashbenchForward& f, FlashbenchMessage* message) {
+  return check_tensors({{f.q, "q"}, {f.k, "k"}, {f.v, "v"}, {f.o, "o"}}, message);
+}
+inline FlashbenchStatus check_tensors(const FlashbenchBackward& b, FlashbenchMessage* message) {
+  return check_tensors({{b.q, "q"},
+                        {b.k, "k"},
+                        {b.v, "v"},
+                        {b.o, "o"},
+                        {b.d_o, "d_o"},
+                        {b.dq, "dq"},
+                        {b.dk, "dk"},
+                        {b.dv, "dv"}},
+                       message);
+}
+
+// Of a problem that has rows.
+inline FlashbenchStatus check_statistics(const FlashbenchBackward& b, FlashbenchMessage* message) {
+  if (b.lse || (b.m && b.l)) return FLASHBENCH_OK;
+  return say(FLASHBENCH_FAILED, message, "the backward needs lse, or m and l");
+}
+
+inline FlashbenchStatus check_shared(std::int64_t bytes, const FlashbenchDevice& device,
+                                     FlashbenchMessage* message) {
+  if (bytes <= device.shared_bytes_per_block) return FLASHBENCH_OK;
+  return unsupported(message, "needs " + std::to_string(bytes) +
+                                  " bytes of shared memory a block, this device has " +
+                                  std::to_string(device.shared_bytes_per_block));
 }
 
 // What the compiler and a launch of `blocks` make of a kernel.

@@ -2,20 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include "kernels/cuda/problem.hpp"
 
 namespace flashbench::kernels {
 namespace {
-
-struct TiledInstance {
-  TiledForward forward;
-  TiledKernel kernel;
-  FlashbenchProblem problem;
-  ForwardArguments arguments;
-  std::int64_t blocks;
-};
 
 std::int64_t blocks_of(const TiledForward& forward, const Tile& tile, const FlashbenchProblem& p) {
   if (p.seq_q == 0) return 0;
@@ -110,96 +101,62 @@ ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
   return a;
 }
 
-Strides strides_of(const FlashbenchTensor& t) {
-  return {t.batch, t.seq, t.head};
-}
-
 }  // namespace
 
 FlashbenchStatus supports(const TiledForward& forward, const FlashbenchProblem& p,
                           const FlashbenchDevice& device, FlashbenchMessage* message) {
-  if (auto status = check_problem(p, device, message); status != FLASHBENCH_OK) return status;
   const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
   if (kernel.function == nullptr)
     return unsupported(message,
                        "not built for this dtype with head_dim " + std::to_string(p.head_dim));
-  if (kernel.shared_bytes > device.shared_bytes_per_block)
-    return unsupported(message, "needs " + std::to_string(kernel.shared_bytes) +
-                                    " bytes of shared memory a block, this device has " +
-                                    std::to_string(device.shared_bytes_per_block));
   if (blocks_of(forward, kernel.tile, p) > largest_grid)
     return unsupported(message, "needs more than 2^31 - 1 blocks");
-  const double scale = std::abs(p.scale);
-  if (!(scale == 0 || (scale >= 1e-30 && scale <= 1e30)))
-    return unsupported(message, "scale must be 0 or lie between 1e-30 and 1e30 in size");
-  return FLASHBENCH_OK;
+  return check_shared(kernel.shared_bytes, device, message);
 }
 
-FlashbenchStatus cost(const TiledForward& forward, const FlashbenchProblem& p,
-                      const FlashbenchDevice& device, FlashbenchCost* out,
-                      FlashbenchMessage* message) {
-  if (auto status = supports(forward, p, device, message); status != FLASHBENCH_OK) return status;
+void add_cost(const TiledForward& forward, const FlashbenchProblem& p, FlashbenchCost* out) {
   const Tile tile = forward.find(p.dtype, p.head_dim).tile;
   const double pairs = static_cast<double>(batch_heads_of(p)) *
                        visits_of(forward.rung, tile, p).tiles * tile.br * tile.bc;
-  *out = {};
-  out->kernel_count = 1;
-  out->kernels[0].kernel = forward.kernel;
-  out->kernels[0].pipe = FLASHBENCH_PIPE_MMA;
-  out->kernels[0].flops = pairs * 4 * tile.d;
-  out->kernels[0].exponentials = pairs;
-  out->kernels[0].traffic = traffic_of(forward.rung, tile, p);
-  out->saves =
-      forward.rung.saved == Saved::m_and_l ? FLASHBENCH_SAVES_M_AND_L : FLASHBENCH_SAVES_LSE;
+  FlashbenchKernelCost& kernel = out->kernels[out->kernel_count++];
+  kernel.kernel = forward.kernel;
+  kernel.pipe = FLASHBENCH_PIPE_MMA;
+  kernel.flops = pairs * 4 * tile.d;
+  kernel.exponentials = pairs;
+  kernel.traffic = traffic_of(forward.rung, tile, p);
   if (forward.rung.loop == Loop::kv_outer)
-    out->workspace_bytes = rows_of(p) * (tile.d + 2) * static_cast<std::int64_t>(sizeof(float));
+    out->workspace_bytes = std::max(
+        out->workspace_bytes, rows_of(p) * (tile.d + 2) * static_cast<std::int64_t>(sizeof(float)));
+}
+
+ForwardInstance create(const TiledForward& forward, const FlashbenchProblem& p,
+                       const FlashbenchDevice& device, void* workspace, FlashbenchInstance* out) {
+  const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
+  FLASHBENCH_CUDA(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                       static_cast<int>(kernel.shared_bytes)));
+  ForwardInstance instance{kernel, arguments_of(forward, kernel.tile, p, device, workspace),
+                           blocks_of(forward, kernel.tile, p)};
+  out->launches[out->launch_count++] =
+      describe_launch(forward.kernel, kernel.function, kernel.tile.threads(), kernel.shared_bytes,
+                      instance.blocks, device);
+  return instance;
+}
+
+FlashbenchStatus launch(const ForwardInstance& instance, const FlashbenchForward& f, void* stream,
+                        FlashbenchMessage* message) {
+  if (instance.blocks == 0) return FLASHBENCH_OK;
+  if (auto status = check_tensors(f, message); status != FLASHBENCH_OK) return status;
+  ForwardArguments a = instance.arguments;
+  a.q = f.q.data, a.k = f.k.data, a.v = f.v.data, a.o = f.o.data;
+  a.q_strides = strides_of(f.q), a.k_strides = strides_of(f.k);
+  a.v_strides = strides_of(f.v), a.o_strides = strides_of(f.o);
+  a.lse = f.lse, a.m = f.m, a.l = f.l;
+  void* parameters[] = {&a};
+  FLASHBENCH_CUDA(cudaLaunchKernel(
+      instance.kernel.function, dim3(static_cast<unsigned>(instance.blocks)),
+      dim3(static_cast<unsigned>(instance.kernel.tile.threads())), parameters,
+      static_cast<std::size_t>(instance.kernel.shared_bytes), static_cast<cudaStream_t>(stream)));
   return FLASHBENCH_OK;
-}
-
-FlashbenchStatus create(const TiledForward& forward, const FlashbenchProblem& p,
-                        const FlashbenchDevice& device, void* workspace, FlashbenchInstance* out,
-                        FlashbenchMessage* message) {
-  return guarded(message, [&] {
-    *out = {};
-    if (auto status = supports(forward, p, device, message); status != FLASHBENCH_OK) return status;
-    const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
-    FLASHBENCH_CUDA(cudaSetDevice(device.ordinal));
-    FLASHBENCH_CUDA(cudaFuncSetAttribute(kernel.function,
-                                         cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                         static_cast<int>(kernel.shared_bytes)));
-    auto instance = std::make_unique<TiledInstance>(
-        TiledInstance{forward, kernel, p, arguments_of(forward, kernel.tile, p, device, workspace),
-                      blocks_of(forward, kernel.tile, p)});
-    out->launch_count = 1;
-    out->launches[0] = describe_launch(forward.kernel, kernel.function, kernel.tile.threads(),
-                                       kernel.shared_bytes, instance->blocks, device);
-    out->state = instance.release();
-    return FLASHBENCH_OK;
-  });
-}
-
-FlashbenchStatus launch(void* state, const FlashbenchForward& f, void* stream,
-                        FlashbenchMessage* message) {
-  return guarded(message, [&] {
-    const auto& instance = *static_cast<const TiledInstance*>(state);
-    if (instance.blocks == 0) return FLASHBENCH_OK;
-    if (auto status = check_tensors(f, message); status != FLASHBENCH_OK) return status;
-    ForwardArguments a = instance.arguments;
-    a.q = f.q.data, a.k = f.k.data, a.v = f.v.data, a.o = f.o.data;
-    a.q_strides = strides_of(f.q), a.k_strides = strides_of(f.k);
-    a.v_strides = strides_of(f.v), a.o_strides = strides_of(f.o);
-    a.lse = f.lse, a.m = f.m, a.l = f.l;
-    void* parameters[] = {&a};
-    FLASHBENCH_CUDA(cudaLaunchKernel(
-        instance.kernel.function, dim3(static_cast<unsigned>(instance.blocks)),
-        dim3(static_cast<unsigned>(instance.kernel.tile.threads())), parameters,
-        static_cast<std::size_t>(instance.kernel.shared_bytes), static_cast<cudaStream_t>(stream)));
-    return FLASHBENCH_OK;
-  });
-}
-
-void destroy_tiled(void* state) {
-  delete static_cast<TiledInstance*>(state);
 }
 
 }  // namespace flashbench::kernels

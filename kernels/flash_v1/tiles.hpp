@@ -21,4 +21,16 @@ struct FlashV1 {
                              .raise = Raise::in_product};
 };
 
+// The backward's tiles are v2's, so that what differs between the two is not the tile.
+template <class Element_, int head_dim>
+struct FlashV1Backward {
+  using Element = Element_;
+  static constexpr Tile tile{.d = head_dim,
+                             .br = head_dim == 64 ? 128 : 64,
+                             .bc = 128,
+                             .warps = 8,
+                             .stages = 2,
+                             .blocks = 1};
+};
+
 }  // namespace flashbench::kernels

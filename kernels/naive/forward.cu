@@ -7,16 +7,13 @@
 #include <cmath>
 #include <memory>
 
-#include "kernels/cuda/cublas.hpp"
-#include "kernels/cuda/problem.hpp"
+#include "kernels/naive/backward.hpp"
+#include "kernels/naive/batches.hpp"
 #include "kernels/naive/softmax.cuh"
 
 namespace flashbench::kernels {
 namespace {
 
-std::int64_t pitch_of(const FlashbenchProblem& p) {
-  return ceil_div(p.seq_k, 8) * 8;
-}
 std::int64_t scores_bytes(const FlashbenchProblem& p) {
   return ceil_div(rows_of(p) * pitch_of(p) * 2, 256) * 256;
 }
@@ -32,15 +29,11 @@ const void* softmax_kernel(FlashbenchDtype dtype) {
                                   : reinterpret_cast<const void*>(&softmax_in_place<__nv_bfloat16>);
 }
 
-struct NaiveInstance {
-  FlashbenchProblem problem;
-  Cublas cublas;
-  char* scores;
-};
-
 FlashbenchStatus supports(const FlashbenchProblem* p, const FlashbenchDevice* device,
                           FlashbenchMessage* message) {
-  if (auto status = check_problem(*p, *device, message); status != FLASHBENCH_OK) return status;
+  if (auto status = check_problem(*p, *device, FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD, message);
+      status != FLASHBENCH_OK)
+    return status;
   if (p->head_dim <= 0 || p->head_dim % 8 != 0)
     return unsupported(message, "head_dim must be a multiple of 8");
   return FLASHBENCH_OK;
@@ -57,14 +50,11 @@ double visible_pairs(const FlashbenchProblem& p) {
          static_cast<double>(p.seq_q - all) * static_cast<double>(p.seq_k);
 }
 
-FlashbenchStatus cost(const FlashbenchProblem* p, const FlashbenchDevice* device, uint32_t,
-                      FlashbenchCost* out, FlashbenchMessage* message) {
-  if (auto status = supports(p, device, message); status != FLASHBENCH_OK) return status;
+void add_forward_cost(const FlashbenchProblem* p, FlashbenchCost* out) {
   const double rows = static_cast<double>(rows_of(*p)), d = static_cast<double>(p->head_dim);
   const double scores = 2 * rows * static_cast<double>(p->seq_k), q = 2 * rows * d;
   const double kv = 2.0 * static_cast<double>(p->batch * p->kv_heads * p->seq_k) * d;
   const double visible = static_cast<double>(batch_heads_of(*p)) * visible_pairs(*p);
-  *out = {};
   out->kernel_count = 3;
   FlashbenchKernelCost& qk = out->kernels[0];
   qk = {"cublas_qk", FLASHBENCH_PIPE_GEMM, scores * d, 0, {}};
@@ -81,7 +71,16 @@ FlashbenchStatus cost(const FlashbenchProblem* p, const FlashbenchDevice* device
   pv.traffic.read[FLASHBENCH_SCORES] = scores;
   pv.traffic.read[FLASHBENCH_V] = kv;
   pv.traffic.written[FLASHBENCH_O] = q;
-  out->workspace_bytes = scores_bytes(*p) + Cublas::workspace_bytes;
+  out->workspace_bytes = scores_bytes(*p);
+}
+
+FlashbenchStatus cost(const FlashbenchProblem* p, const FlashbenchDevice* device, uint32_t passes,
+                      FlashbenchCost* out, FlashbenchMessage* message) {
+  if (auto status = supports(p, device, message); status != FLASHBENCH_OK) return status;
+  *out = {};
+  if (passes & FLASHBENCH_FORWARD) add_forward_cost(p, out);
+  if (passes & FLASHBENCH_BACKWARD) add_naive_backward_cost(*p, visible_pairs(*p), out);
+  out->workspace_bytes += Cublas::workspace_bytes;
   out->saves = FLASHBENCH_SAVES_LSE;
   return FLASHBENCH_OK;
 }
@@ -95,47 +94,17 @@ FlashbenchStatus create(const FlashbenchProblem* p, const FlashbenchDevice* devi
     auto* bytes = static_cast<char*>(workspace);
     std::unique_ptr<NaiveInstance> instance(
         new NaiveInstance{*p, Cublas(bytes), bytes + Cublas::workspace_bytes});
-    const FlashbenchLaunch library{"", -1, -1, -1, -1, -1, -1, -1};
-    out->launch_count = 3;
-    out->launches[0] = out->launches[2] = library;
-    out->launches[0].kernel = "cublas_qk";
-    out->launches[1] = describe_launch("softmax_in_place", softmax_kernel(p->dtype),
-                                       softmax_threads(*p), 0, row_blocks(*p), *device);
-    out->launches[2].kernel = "cublas_pv";
+    if (p->passes & FLASHBENCH_FORWARD) {
+      out->launch_count = 3;
+      out->launches[0] = library_launch("cublas_qk");
+      out->launches[1] = describe_launch("softmax_in_place", softmax_kernel(p->dtype),
+                                         softmax_threads(*p), 0, row_blocks(*p), *device);
+      out->launches[2] = library_launch("cublas_pv");
+    }
+    if (p->passes & FLASHBENCH_BACKWARD) add_naive_backward_launches(*p, *device, out);
     out->state = instance.release();
     return FLASHBENCH_OK;
   });
-}
-
-// The (batch, KV head, head of a group) of all products, as few strided batches as their strides
-// allow. Calls f(first offsets, strides, count) with (batch, head, kv head) index triples.
-struct Batch {
-  std::int64_t b, kv, u;                // the first
-  std::int64_t count, step_b, step_kv;  // one step on
-};
-
-template <class F>
-void for_batches(const FlashbenchProblem& p, const FlashbenchForward& f, F visit) {
-  const std::int64_t group = p.query_heads / p.kv_heads;
-  const bool one = f.q.batch == p.query_heads * f.q.head && f.o.batch == p.query_heads * f.o.head &&
-                   f.k.batch == p.kv_heads * f.k.head && f.v.batch == p.kv_heads * f.v.head;
-  for (std::int64_t u = 0; u < group; ++u) {
-    if (one || p.batch == 1) {
-      visit(Batch{0, 0, u, p.batch * p.kv_heads, 0, 1});
-    } else if (p.batch > p.kv_heads) {
-      for (std::int64_t kv = 0; kv < p.kv_heads; ++kv) visit(Batch{0, kv, u, p.batch, 1, 0});
-    } else {
-      for (std::int64_t b = 0; b < p.batch; ++b) visit(Batch{b, 0, u, p.kv_heads, 0, 1});
-    }
-  }
-}
-
-// A tensor's matrices along a batch; heads_a_step is 1 for K and V, the group for Q and O.
-Matrices matrices(const FlashbenchTensor& t, const Batch& batch, std::int64_t heads_a_step,
-                  std::int64_t head) {
-  const std::int64_t first = batch.b * t.batch + (batch.kv * heads_a_step + head) * t.head;
-  return {static_cast<char*>(t.data) + 2 * first, t.seq,
-          batch.step_b * t.batch + batch.step_kv * heads_a_step * t.head};
 }
 
 void products(const NaiveInstance& instance, const FlashbenchForward& f, bool first) {
@@ -143,16 +112,20 @@ void products(const NaiveInstance& instance, const FlashbenchForward& f, bool fi
   const std::int64_t group = p.query_heads / p.kv_heads, pitch = pitch_of(p);
   const FlashbenchTensor scores{instance.scores, p.query_heads * p.seq_q * pitch, pitch,
                                 p.seq_q * pitch};
-  for_batches(p, f, [&](const Batch& batch) {
+  const Product qk{.m = p.seq_q,
+                   .n = p.seq_k,
+                   .k = p.head_dim,
+                   .transpose_b = true,
+                   .alpha = static_cast<float>(p.scale)};
+  const Product pv{.m = p.seq_q, .n = p.head_dim, .k = p.seq_k};
+  for_batches(p, {f.q, f.o}, {f.k, f.v}, [&](const Batch& batch) {
     const Matrices s = matrices(scores, batch, group, batch.u);
     if (first)
-      instance.cublas.multiply(p.dtype, true, p.seq_q, p.seq_k, p.head_dim,
-                               static_cast<float>(p.scale), matrices(f.q, batch, group, batch.u),
+      instance.cublas.multiply(p.dtype, qk, matrices(f.q, batch, group, batch.u),
                                matrices(f.k, batch, 1, 0), s, batch.count);
     else
-      instance.cublas.multiply(p.dtype, false, p.seq_q, p.head_dim, p.seq_k, 1, s,
-                               matrices(f.v, batch, 1, 0), matrices(f.o, batch, group, batch.u),
-                               batch.count);
+      instance.cublas.multiply(p.dtype, pv, s, matrices(f.v, batch, 1, 0),
+                               matrices(f.o, batch, group, batch.u), batch.count);
   });
 }
 
@@ -213,11 +186,12 @@ FlashbenchImplementation implementation() {
   row.name = "naive";
   row.idea = "S and P in memory: cuBLAS, softmax in place, cuBLAS";
   row.section = "1";
-  row.passes = FLASHBENCH_FORWARD;
+  row.passes = FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD;
   row.supports = supports;
   row.cost = cost;
   row.create = create;
   row.forward = forward;
+  row.backward = naive_backward;
   row.destroy = [](void* state) { delete static_cast<NaiveInstance*>(state); };
   return row;
 }

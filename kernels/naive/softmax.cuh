@@ -84,7 +84,6 @@ struct RowShare {
 template <class Element>
 FLASHBENCH_INLINE void softmax_row(Vector<Element>* row, int end, int seq_k, float* lse,
                                    float (&scratch)[32]) {
-  constexpr float log2_e = 1.4426950408889634f;
   RowShare<Element> share{row, end, {}};
   share.load();
   auto each = [&](auto f) {

@@ -100,6 +100,8 @@ class Tensor {
     return true;
   }
   const FlashbenchTensor& view() const { return view_; }
+  // Of all its memory; call after download().
+  const std::vector<std::uint16_t>& bits() const { return host_; }
   std::int64_t bytes() const { return static_cast<std::int64_t>(memory_.bytes()); }
 
  private:

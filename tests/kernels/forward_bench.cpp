@@ -2,70 +2,18 @@
 // size 2048, and the ceilings. For kernel work only: no check, no flush, no statistics beyond the
 // median.
 //   forward_bench [implementation ...]
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <vector>
 
+#include "kernels/bench_case.hpp"
 #include "kernels/ceilings/ceilings.hpp"
-#include "kernels/cuda_case.hpp"
 
 namespace flashbench::tests {
 namespace {
 
-template <class Run>
-double median_ms(Run run) {
-  std::vector<cudaEvent_t> events(2);
-  for (auto& e : events) FLASHBENCH_CUDA(cudaEventCreate(&e));
-  std::vector<float> times;
-  float spent = 0;
-  for (int i = 0; i < 2; ++i) run();
-  for (int i = 0; i < 25 && (i < 3 || spent < 150); ++i) {
-    FLASHBENCH_CUDA(cudaEventRecord(events[0]));
-    run();
-    FLASHBENCH_CUDA(cudaEventRecord(events[1]));
-    FLASHBENCH_CUDA(cudaEventSynchronize(events[1]));
-    float ms = 0;
-    FLASHBENCH_CUDA(cudaEventElapsedTime(&ms, events[0], events[1]));
-    times.push_back(ms);
-    spent += ms;
-  }
-  for (auto& e : events) cudaEventDestroy(e);
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-struct Inputs {
-  static constexpr std::int64_t elements = 16384 * 2048;
-  DeviceMemory q{elements * 2}, k{elements * 2}, v{elements * 2}, o{elements * 2},
-      lse{16384 * 32 * 4}, m{16384 * 32 * 4}, l{16384 * 32 * 4};
-
-  Inputs() {
-    std::uint32_t seed = 1;
-    for (DeviceMemory* memory : {&q, &k, &v}) {
-      std::vector<std::uint16_t> some(1000003);
-      auto draw = normal(seed++);
-      for (auto& bits : some) bits = to_bits(FLASHBENCH_BF16, draw(0, 0, 0, 0));
-      for (std::size_t at = 0; at < elements; at += some.size())
-        FLASHBENCH_CUDA(cudaMemcpy(memory->as<std::uint16_t>() + at, some.data(),
-                                   std::min(some.size(), elements - at) * 2,
-                                   cudaMemcpyHostToDevice));
-    }
-  }
-};
-
 double tflops(const FlashbenchImplementation& impl, const FlashbenchDevice& device, Inputs& in,
               std::int64_t d, std::int64_t s, bool causal, FlashbenchLaunch* launch) {
-  FlashbenchProblem p{};
-  p.batch = 16384 / s, p.query_heads = p.kv_heads = 2048 / d, p.seq_q = p.seq_k = s, p.head_dim = d;
-  p.dtype = FLASHBENCH_BF16;
-  p.mask = causal ? FLASHBENCH_CAUSAL : FLASHBENCH_FULL;
-  p.passes = FLASHBENCH_FORWARD;
-  p.scale = 1 / std::sqrt(static_cast<double>(d));
-  p.alignment = 256;
+  const FlashbenchProblem p = bench_problem(d, s, causal, FLASHBENCH_FORWARD);
   FlashbenchMessage message{};
   FlashbenchCost cost{};
   if (impl.cost(&p, &device, FLASHBENCH_FORWARD, &cost, &message) != FLASHBENCH_OK) return 0;
@@ -73,9 +21,7 @@ double tflops(const FlashbenchImplementation& impl, const FlashbenchDevice& devi
   FlashbenchInstance instance{};
   if (impl.create(&p, &device, workspace.as<void>(), &instance, &message) != FLASHBENCH_OK)
     throw std::runtime_error(message.text);
-  auto view = [&](const DeviceMemory& memory) {
-    return FlashbenchTensor{memory.as<void>(), s * 2048, 2048, d};
-  };
+  auto view = [&](const DeviceMemory& memory) { return bench_view(memory, d, s); };
   const FlashbenchForward f{view(in.q),         view(in.k),       view(in.v),      view(in.o),
                             in.lse.as<float>(), in.m.as<float>(), in.l.as<float>()};
   const double ms = median_ms([&] {

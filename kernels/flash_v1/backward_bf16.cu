@@ -1,0 +1,17 @@
+#include "kernels/cuda/one_block.cuh"
+#include "kernels/flash_v1/tiles.hpp"
+
+namespace flashbench::kernels {
+
+TiledKernel v1_backward_bf16(std::int64_t head_dim) {
+  switch (head_dim) {
+    case 64:
+      return one_block_kernel<FlashV1Backward<__nv_bfloat16, 64>>();
+    case 128:
+      return one_block_kernel<FlashV1Backward<__nv_bfloat16, 128>>();
+    default:
+      return {};
+  }
+}
+
+}  // namespace flashbench::kernels
