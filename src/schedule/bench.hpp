@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ struct Bench {
   const ScheduleEvents& events;
   std::vector<WorkerLink> workers;  // as in roster
   Judging judge;
+  // Of the problem at hand, by pass: the checksums of the first worker that made its inputs. Only
+  // where there is no judge.
+  std::map<Pass, std::vector<std::string>> first_inputs;
   CeilingTable ceilings;
   Measurement measurement;
   Scratch scratch;

@@ -20,6 +20,7 @@ struct RowRun {
   bool set_aside = false;  // out of memory among others: gets one more chance alone
   bool judged = false;     // hashes are those of outputs that passed (or were not to be judged)
   bool repeats_equal = true;
+  // Of each set's output as judged, or, where none was judged, as first seen.
   std::array<std::string, input_sets> hashes;
   std::vector<Sample> samples;
   double spent_s = 0;  // wall time of its turns
