@@ -27,7 +27,8 @@ void compare_inputs(Bench& bench, const std::vector<RowRun*>& its_rows, Pass pas
   const auto& first = bench.first_inputs.try_emplace(pass, checksums).first->second;
   const std::string reason = different_inputs("the first worker", first, checksums);
   if (reason.empty()) return;
-  for (RowRun* run : its_rows) bench.finish(*run, Status::failed, reason);
+  for (RowRun* run : its_rows)
+    if (!run->finished) bench.finish(*run, Status::failed, reason);
 }
 
 Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request::Prepare& inputs) {
