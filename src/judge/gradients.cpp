@@ -48,8 +48,14 @@ float kept(Dtype dtype, float x) {
 template <class Real>
 class Backward {
  public:
-  Backward(const Problem& problem, const std::vector<Real>& k, const std::vector<Real>& v)
-      : dk(k.size()), dv(v.size()), problem_(problem), k_(k), v_(v) {}
+  Backward(const Problem& problem, const std::vector<Real>& k, const std::vector<Real>& v,
+           bool rounded_scores)
+      : dk(k.size()),
+        dv(v.size()),
+        problem_(problem),
+        k_(k),
+        v_(v),
+        stored_(rounded_scores ? problem.dtype : Dtype::fp32) {}
 
   std::vector<Real> dk, dv;  // without the scale, not yet rounded
   // Query rows from `first` on of one head; writes dq's rows and adds to dk and dv.
@@ -65,6 +71,7 @@ class Backward {
 
   const Problem& problem_;
   const std::vector<Real>&k_, &v_;
+  Dtype stored_;  // of S and dP
 };
 
 template <class Real>
@@ -105,7 +112,7 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
   const auto scale = static_cast<Real>(problem_.scale);
   std::vector<Real> p(static_cast<std::size_t>(rows * keys)), ds(p.size());
   gemm(false, true, m, n, d, q.data(), k_.data(), 0, p.data());
-  for (Real& x : p) x *= scale;
+  for (Real& x : p) x = kept(stored_, x * scale);
   softmax(p, first, rows, keys);
   const std::vector<Real> dots = row_dots(p, d_o, rows, keys);
   gemm(false, true, m, n, d, d_o.data(), v_.data(), 0, ds.data());
@@ -113,8 +120,9 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
     for (std::int64_t j = 0; j < keys; ++j) {
       const auto at = static_cast<std::size_t>(i * keys + j);
       const bool seen = j < visible_keys(problem_, first + i);
-      ds[at] =
-          seen ? kept(problem_.dtype, p[at] * (ds[at] - dots[static_cast<std::size_t>(i)])) : 0;
+      ds[at] = seen ? kept(problem_.dtype,
+                           p[at] * (kept(stored_, ds[at]) - dots[static_cast<std::size_t>(i)]))
+                    : 0;
     }
   gemm(false, false, m, d, n, ds.data(), k_.data(), 0, dq);
   for (std::int64_t i = 0; i < rows * d; ++i) dq[i] = kept(problem_.dtype, dq[i] * scale);
@@ -123,10 +131,35 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
 }
 
 Gradient finished_gradient(const Problem& problem, double scale, std::vector<double>&& exact,
-                           std::vector<float>&& other) {
+                           std::vector<float>&& other, bool spreads) {
   for (double& x : exact) x *= scale;
   for (float& x : other) x = rounded(problem.dtype, x * static_cast<float>(scale));
-  return {std::move(exact), std::move(other)};
+  return {std::move(exact), std::move(other), spreads};
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+}
+
+// Which of a group's inputs hold NaN or infinity.
+struct Wild {
+  bool q = false, k = false, v = false, d_o = false;
+  bool any() const { return q || k || v || d_o; }
+};
+
+Wild wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
+                 const std::vector<float>& v) {
+  const Problem& problem = inputs.problem();
+  Wild wild{false, !all_finite(k), !all_finite(v), false};
+  const std::int64_t head = first_head(problem, group);
+  for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
+    const auto whole = [&](Tensor tensor) {
+      return inputs.rows(tensor, group.batch, h, 0, problem.seq_q);
+    };
+    wild.q = wild.q || !all_finite(whole(Tensor::q));
+    wild.d_o = wild.d_o || !all_finite(whole(Tensor::d_o));
+  }
+  return wild;
 }
 
 }  // namespace
@@ -162,18 +195,23 @@ std::int64_t gradients_footprint(const Problem& problem) {
   return rows * problem.head_dim * 12 + slice_rows(problem) * problem.seq_k * 24 + (1 << 20);
 }
 
-GroupGradients gradients(const Inputs& inputs, const Group& group,
+GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_scores,
                          const std::function<void()>& finished) {
   const Problem& problem = inputs.problem();
   const std::int64_t head = first_head(problem, group), d = problem.head_dim;
-  const Keys keys(inputs, group.batch, head);
-  Backward<double> exact(problem, keys.k_double, keys.v_double);
-  Backward<float> other(problem, keys.k, keys.v);
+  const auto k = inputs.rows(Tensor::k, group.batch, group.kv_head, 0, problem.seq_k);
+  const auto v = inputs.rows(Tensor::v, group.batch, group.kv_head, 0, problem.seq_k);
+  const Wild wild = wild_inputs(inputs, group, k, v);
+  const std::vector<double> k_double(k.begin(), k.end()), v_double(v.begin(), v.end());
+  Backward<double> exact(problem, k_double, v_double, rounded_scores);
+  Backward<float> other(problem, k, v, rounded_scores);
   GroupGradients result;
   const auto elements = static_cast<std::size_t>(problem.seq_q * d);
-  const std::int64_t step = slice_rows(problem);
+  // A slice's products run over all keys that its last row sees. One row at a time, none of them is
+  // masked, and NaN goes exactly where it mathematically goes.
+  const std::int64_t step = wild.any() ? 1 : slice_rows(problem);
   for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
-    Gradient dq{std::vector<double>(elements), std::vector<float>(elements)};
+    Gradient dq{std::vector<double>(elements), std::vector<float>(elements), wild.k || wild.v};
     for (std::int64_t first = 0; first < problem.seq_q; first += step) {
       const std::int64_t rows = std::min(step, problem.seq_q - first);
       const auto q = inputs.rows(Tensor::q, group.batch, h, first, rows);
@@ -184,8 +222,10 @@ GroupGradients gradients(const Inputs& inputs, const Group& group,
     }
     result.dq.push_back(std::move(dq));
   }
-  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk));
-  result.dv = finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv));
+  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk),
+                                wild.q || wild.v || wild.d_o);
+  result.dv =
+      finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv), wild.q || wild.d_o);
   return result;
 }
 

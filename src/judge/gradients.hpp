@@ -17,6 +17,9 @@ struct Group {
 struct Gradient {
   std::vector<double> exact;
   std::vector<float> comparator;
+  // Whether the group's inputs hold a NaN or infinity that a masked weight of 0 may carry to any
+  // element of this tensor, though mathematically it does not reach it.
+  bool spreads = false;
 };
 
 struct GroupGradients {
@@ -32,7 +35,9 @@ std::int64_t first_head(const Problem&, const Group&);
 std::int64_t heads_of_group(const Problem&);
 // Memory that one call of gradients needs, its result included.
 std::int64_t gradients_footprint(const Problem&);
+// `rounded_scores`: the comparator rounds S and dP too, as where they lie in memory in the dtype.
 // Calls `finished` after each slice of query rows. May be called on several threads at once.
-GroupGradients gradients(const Inputs&, const Group&, const std::function<void()>& finished);
+GroupGradients gradients(const Inputs&, const Group&, bool rounded_scores,
+                         const std::function<void()>& finished);
 
 }  // namespace flashbench::judge

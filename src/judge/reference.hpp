@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct BlockReference {
   std::vector<double> top;  // the row's largest score; -inf likewise
   // The largest error of the same-dtype unfused computation (interface.md, Check) in this block.
   double comparator_error = 0;
+  // The same where the comparator rounds S too; found when first needed (comparator.hpp).
+  std::optional<double> rounded_scores_error;
   // Elements of o, sorted, that need not be finite though the reference is: there the comparator
   // itself overflows, or the column of V holds a NaN or infinity at a key that the row does not
   // see.
