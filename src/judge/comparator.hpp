@@ -27,9 +27,11 @@ std::vector<float> comparator(const Problem&, const Keys&, const std::vector<flo
 // bound of a block also rests on 64 drawn rows: of those up to 8 rows whose P is most concentrated,
 // as many draws each. A block of one row is drawn 64 times.
 void add_draws(const Inputs&, std::span<const Block>, std::span<BlockReference>);
-// Finds rounded_scores_error, over as many draws, unless it is known.
+// Finds rounded_scores_error, over as many draws.
 void round_scores(const Inputs&, std::span<const Block>, std::span<BlockReference>);
+inline constexpr std::size_t drawn_rows = 64;
 // The rows of a block that are drawn again: those with the largest P, but none that sees one key.
+// They share drawn_rows draws evenly, from draw 1 on.
 std::vector<std::int64_t> rows_to_draw(const BlockReference&);
 
 }  // namespace flashbench::judge

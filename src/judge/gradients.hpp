@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "judge/inputs.hpp"
+#include "judge/reference.hpp"
 
 namespace flashbench::judge {
 
@@ -17,10 +17,16 @@ struct Group {
 struct Gradient {
   std::vector<double> exact;
   std::vector<float> comparator;
+  // Half a unit of the dtype on the largest term of each row's sums: what rounding that one P or dS
+  // may cost an honest computation, whatever luck the comparator had with it. (rows)
+  std::vector<double> least_error;
   // Whether the group's inputs hold a NaN or infinity that a masked weight of 0 may carry to any
   // element of this tensor, though mathematically it does not reach it.
   bool spreads = false;
 };
+
+// The largest of a block's rows.
+double least_error(const Gradient&, const Block&);
 
 struct GroupGradients {
   std::vector<Gradient> dq;  // one a query head of the group, (Sq, d)

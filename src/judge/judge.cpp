@@ -1,5 +1,6 @@
 #include "judge/judge.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,6 +43,11 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
   return array;
 }
 
+Judge::Judge(std::unique_ptr<Reference> reference, double flops_limit)
+    : reference_(std::move(reference)), flops_limit_(flops_limit) {
+  openblas_set_num_threads(1);  // the judge's own threads share the blocks
+}
+
 reply::Any Judge::answer(const request::Any& request, const Tell& tell) {
   if (std::holds_alternative<request::Hello>(request)) {
     reply::Hello hello;
@@ -67,7 +73,8 @@ Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
   set.blocks = blocks_to_compare(problem_, input.seed, flops_limit_);
   set.runs = runs_of(set.blocks, longest_run(problem_, set.blocks));
   set.known.resize(set.runs.size());
-  if (pass != Pass::fwd) set.groups = groups_to_compare(problem_, input.seed, flops_limit_);
+  if (pass != Pass::fwd)
+    set.groups = groups_to_compare(problem_, input.seed, std::min(flops_limit_, most_flops));
   return set;
 }
 
@@ -141,9 +148,10 @@ std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const
     auto here = std::exchange(set.known[run], std::nullopt);
     if (!here) {
       here = reference_->forward(*set.inputs, blocks);
-      add_draws(*set.inputs, blocks, *here);
+      reference_->draw(*set.inputs, blocks, *here, false);
     }
-    if (outputs.rounded_scores) round_scores(*set.inputs, blocks, *here);
+    if (outputs.rounded_scores && !here->front().rounded_scores_error)
+      reference_->draw(*set.inputs, blocks, *here, true);
     found[run] = compare_run(set, outputs, run, *here);
     if (keep_) set.known[run] = std::move(here);
     finished();

@@ -20,8 +20,8 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
 
 class Judge {
  public:
-  explicit Judge(std::unique_ptr<Reference> reference, double flops_limit = most_flops)
-      : reference_(std::move(reference)), flops_limit_(flops_limit) {}
+  // flops_limit: of a forward, above which blocks are sampled.
+  explicit Judge(std::unique_ptr<Reference> reference, double flops_limit = most_flops);
 
   reply::Any answer(const request::Any&, const Tell&);
   reply::Prepare prepare(const request::Prepare&, const Tell&);

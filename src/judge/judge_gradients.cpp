@@ -21,7 +21,7 @@ Outcome compare_head(const char* tensor, const NpyArray& got, const Gradient& gr
                rows.data() + i * shape.dim);
     add(sum, compare_gradient(tensor, block, gradient.exact.data() + first * shape.dim,
                               gradient.comparator.data() + first * shape.dim, rows.data(),
-                              shape.dim, largest, gradient.spreads));
+                              shape.dim, least_error(gradient, block), largest, gradient.spreads));
   }
   return sum;
 }

@@ -41,6 +41,10 @@ class Reference {
   virtual std::int64_t footprint(const Problem&) const = 0;
   // The blocks are of one batch and head. May be called on several threads at once.
   virtual std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const = 0;
+  // Further draws of the comparator, of blocks that forward gave: they raise comparator_error, or,
+  // with rounded_scores, find rounded_scores_error (comparator.hpp).
+  virtual void draw(const Inputs&, std::span<const Block>, std::span<BlockReference>,
+                    bool rounded_scores) const = 0;
 };
 
 // fp64, OpenBLAS's dgemm.

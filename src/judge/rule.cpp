@@ -98,11 +98,11 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
 }
 
 Outcome compare_gradient(const char* tensor, const Block& block, const double* wanted,
-                         const float* comparator, const float* got, std::int64_t d, double largest,
-                         bool spreads) {
+                         const float* comparator, const float* got, std::int64_t d, double least,
+                         double largest, bool spreads) {
   Outcome outcome;
   outcome.rows = block.rows;
-  double other = 0;
+  double other = least;
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
     const double error = std::fabs(static_cast<double>(comparator[i]) - wanted[i]);
     if (std::isfinite(error)) other = std::max(other, error);
