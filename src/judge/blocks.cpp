@@ -53,11 +53,13 @@ std::vector<Block> blocks_to_compare(const Problem& problem, std::uint64_t seed,
     chosen.push_back({head / problem.heads, head % problem.heads, first,
                       std::min(block_rows, problem.seq_q - first)});
   };
-  if (each * static_cast<double>(total) <= limit) {
+  if (each * static_cast<double>(total) <= limit && total <= most_blocks) {
     for (std::int64_t number = 0; number < total; ++number) take(number);
   } else {
     for (const std::int64_t number :
-         sample(problem, blocks, static_cast<std::int64_t>(limit / each), seed))
+         sample(problem, blocks,
+                static_cast<std::int64_t>(std::min(limit / each, static_cast<double>(most_blocks))),
+                seed))
       take(number);
   }
   return chosen;

@@ -9,10 +9,11 @@ namespace flashbench::judge {
 
 // Above this the reference would take too long, and blocks are sampled.
 inline constexpr double most_flops = 3e11, most_gpu_flops = 5e12;
+inline constexpr std::int64_t most_blocks = 50000;
 
-// All blocks, in order of batch, head and row; or, where the forward exceeds `limit` FLOPs, a
-// sample of about that cost: in the first and last head of the first and last batch the first, last
-// and tile-edge blocks, then blocks drawn by a hash of the seed.
+// All blocks, in order of batch, head and row; or, where the forward exceeds `limit` FLOPs or there
+// are more than most_blocks, a sample of about that cost: in the first and last head of the first
+// and last batch the first, last and tile-edge blocks, then blocks drawn by a hash of the seed.
 std::vector<Block> blocks_to_compare(const Problem&, std::uint64_t seed, double limit = most_flops);
 // The same, cut into runs of one batch and head of at most `longest` blocks: {first, count}.
 struct BlockRun {

@@ -72,25 +72,29 @@ class Lane {
     check(cudaStreamSynchronize(stream_));
     return results;
   }
-  // The largest error a slot over the tasks; `exact`: O of the head's rows.
+  // The largest error a slot over the tasks, against the O that the last run left, or that
+  // put_exact put there.
   std::vector<float> draw(const FlashbenchProblem& head, const FlashbenchForward& inputs,
-                          const std::vector<double>& exact, const std::vector<DrawTask>& tasks,
-                          std::size_t slots, bool rounded_scores) {
-    auto* device_exact = reinterpret_cast<double*>(memory_.data());
-    auto* device_tasks = reinterpret_cast<DrawTask*>(device_exact + exact.size());
+                          const std::vector<DrawTask>& tasks, std::size_t slots,
+                          bool rounded_scores) {
+    const auto elements = static_cast<std::size_t>(head.seq_q * head.head_dim);
+    auto* exact = reinterpret_cast<double*>(memory_.data());
+    auto* device_tasks = reinterpret_cast<DrawTask*>(exact + elements);
     auto* errors = reinterpret_cast<float*>(device_tasks + tasks.size());
     std::vector<float> found(slots, 0.0f);
-    send(device_exact, exact);
     send(device_tasks, tasks);
     send(errors, found);
-    const Drawing drawing{device_exact, device_tasks, static_cast<int>(tasks.size()),
-                          rounded_scores, errors};
+    const Drawing drawing{exact, device_tasks, static_cast<int>(tasks.size()), rounded_scores,
+                          errors};
     FlashbenchMessage message{};
     if (draw_forward(head, inputs, drawing, stream_, &message) != FLASHBENCH_OK)
       throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
     fetch(found, errors, slots);
     check(cudaStreamSynchronize(stream_));
     return found;
+  }
+  void put_exact(const std::vector<double>& o) {
+    send(reinterpret_cast<double*>(memory_.data()), o);
   }
 
  private:

@@ -61,8 +61,8 @@ class GpuReference : public Reference {
     return 8 * block_rows * (problem.head_dim * 40 + 64) + (1 << 20);
   }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
-  void draw(const Inputs&, std::span<const Block>, std::span<BlockReference>,
-            bool rounded_scores) const override;
+  void round_scores(const Inputs&, std::span<const Block>,
+                    std::span<BlockReference>) const override;
 
  private:
   std::shared_ptr<Uploaded> uploaded(const Inputs&) const;
@@ -153,6 +153,17 @@ BlockReference block_of(const Problem& problem, const Block& block, const RowRes
   return reference;
 }
 
+// The draws of one block whose rows begin at `at` of the stretch.
+void add_tasks(std::vector<DrawTask>& tasks, const BlockReference& reference, std::int64_t at,
+               std::size_t slot) {
+  const std::vector<std::int64_t> rows = rows_to_draw(reference);
+  const int end = rows.empty() ? 1 : static_cast<int>(drawn_rows / rows.size()) + 1;
+  for (const std::int64_t row : rows)
+    for (int draw = 1; draw < end; draw += most_draws)
+      tasks.push_back({static_cast<int>(at + row), draw, std::min(most_draws, end - draw),
+                       static_cast<int>(slot)});
+}
+
 std::vector<BlockReference> GpuReference::forward(const Inputs& inputs,
                                                   std::span<const Block> blocks) const {
   check(cudaSetDevice(ordinal_));
@@ -161,34 +172,31 @@ std::vector<BlockReference> GpuReference::forward(const Inputs& inputs,
   std::vector<BlockReference> references;
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
     const HeadProblem head(inputs, *device, stretch);
-    const RowResults results = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
-      return lane.run(head.problem, head.arguments);
-    });
     const auto& wild = device->wild[static_cast<std::size_t>(stretch.batch * problem.kv_heads +
                                                              inputs.kv_head(stretch.head))];
-    for (const Block& block : blocks.subspan(first, count))
-      references.push_back(block_of(problem, block, results, block.first - stretch.first, wild));
+    const auto errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
+      const RowResults results = lane.run(head.problem, head.arguments);
+      std::vector<DrawTask> tasks;
+      for (std::size_t i = 0; i < count; ++i) {
+        const Block& block = blocks[first + i];
+        const std::int64_t at = block.first - stretch.first;
+        references.push_back(block_of(problem, block, results, at, wild));
+        add_tasks(tasks, references.back(), at, i);
+      }
+      if (problem.dtype == Dtype::fp32) return std::vector<float>(count);  // rounds nothing
+      return lane.draw(head.problem, head.arguments, tasks, count, false);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      double& error = references[first + i].comparator_error;
+      error = std::max<double>(error, errors[i]);
+    }
   });
   return references;
 }
 
-// Adds the tasks of one block whose rows begin at `at` of the stretch.
-void add_tasks(std::vector<DrawTask>& tasks, const BlockReference& reference, int at, int slot,
-               bool rounded_scores) {
-  const std::vector<std::int64_t> rows = rows_to_draw(reference);
-  const int end = rows.empty() ? 1 : static_cast<int>(drawn_rows / rows.size()) + 1;
-  for (const std::int64_t row : rows)
-    for (int draw = 1; draw < end; draw += most_draws)
-      tasks.push_back({at + static_cast<int>(row), draw, std::min(most_draws, end - draw), slot});
-  if (!rounded_scores) return;  // draw 0 is known
-  for (int row = 0; row < static_cast<int>(reference.lse.size()); ++row)
-    tasks.push_back({at + row, 0, 1, slot});
-}
-
-void GpuReference::draw(const Inputs& inputs, std::span<const Block> blocks,
-                        std::span<BlockReference> references, bool rounded_scores) const {
+void GpuReference::round_scores(const Inputs& inputs, std::span<const Block> blocks,
+                                std::span<BlockReference> references) const {
   const Problem& problem = inputs.problem();
-  if (problem.dtype == Dtype::fp32) return;  // rounds nothing
   check(cudaSetDevice(ordinal_));
   const std::shared_ptr<Uploaded> device = uploaded(inputs);
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
@@ -197,20 +205,17 @@ void GpuReference::draw(const Inputs& inputs, std::span<const Block> blocks,
     std::vector<DrawTask> tasks;
     for (std::size_t i = 0; i < count; ++i) {
       const BlockReference& reference = references[first + i];
-      add_tasks(tasks, reference, static_cast<int>(blocks[first + i].first - stretch.first),
-                static_cast<int>(i), rounded_scores);
+      const std::int64_t at = blocks[first + i].first - stretch.first;
+      add_tasks(tasks, reference, at, i);
+      for (std::int64_t row = at; row < at + blocks[first + i].rows; ++row)
+        tasks.push_back({static_cast<int>(row), 0, 1, static_cast<int>(i)});
       exact.insert(exact.end(), reference.o.begin(), reference.o.end());
     }
-    const std::vector<float> errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
-      return lane.draw(head.problem, head.arguments, exact, tasks, count, rounded_scores);
+    const auto errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
+      lane.put_exact(exact);
+      return lane.draw(head.problem, head.arguments, tasks, count, true);
     });
-    for (std::size_t i = 0; i < count; ++i) {
-      BlockReference& reference = references[first + i];
-      if (rounded_scores)
-        reference.rounded_scores_error = errors[i];
-      else
-        reference.comparator_error = std::max<double>(reference.comparator_error, errors[i]);
-    }
+    for (std::size_t i = 0; i < count; ++i) references[first + i].rounded_scores_error = errors[i];
   });
 }
 

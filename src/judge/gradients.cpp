@@ -204,7 +204,7 @@ struct WildInputs {
 };
 
 WildInputs wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
-                 const std::vector<float>& v) {
+                       const std::vector<float>& v) {
   const Problem& problem = inputs.problem();
   WildInputs wild{false, !all_finite(k), !all_finite(v), false};
   const std::int64_t head = first_head(problem, group);

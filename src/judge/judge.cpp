@@ -146,12 +146,9 @@ std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const
     const auto run = static_cast<std::size_t>(index);
     const auto blocks = std::span(set.blocks).subspan(set.runs[run].first, set.runs[run].count);
     auto here = std::exchange(set.known[run], std::nullopt);
-    if (!here) {
-      here = reference_->forward(*set.inputs, blocks);
-      reference_->draw(*set.inputs, blocks, *here, false);
-    }
+    if (!here) here = reference_->forward(*set.inputs, blocks);
     if (outputs.rounded_scores && !here->front().rounded_scores_error)
-      reference_->draw(*set.inputs, blocks, *here, true);
+      reference_->round_scores(*set.inputs, blocks, *here);
     found[run] = compare_run(set, outputs, run, *here);
     if (keep_) set.known[run] = std::move(here);
     finished();

@@ -24,7 +24,8 @@ struct BlockReference {
   std::vector<double> o;    // (rows, d)
   std::vector<double> lse;  // -inf where a row sees no key
   std::vector<double> top;  // the row's largest score; -inf likewise
-  // The largest error of the same-dtype unfused computation (interface.md, Check) in this block.
+  // The largest error of the same-dtype unfused computation (interface.md, Check) in this block,
+  // over all its draws (comparator.hpp).
   double comparator_error = 0;
   // The same where the comparator rounds S too; found when first needed (comparator.hpp).
   std::optional<double> rounded_scores_error;
@@ -41,10 +42,9 @@ class Reference {
   virtual std::int64_t footprint(const Problem&) const = 0;
   // The blocks are of one batch and head. May be called on several threads at once.
   virtual std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const = 0;
-  // Further draws of the comparator, of blocks that forward gave: they raise comparator_error, or,
-  // with rounded_scores, find rounded_scores_error (comparator.hpp).
-  virtual void draw(const Inputs&, std::span<const Block>, std::span<BlockReference>,
-                    bool rounded_scores) const = 0;
+  // Finds rounded_scores_error of blocks that forward gave.
+  virtual void round_scores(const Inputs&, std::span<const Block>,
+                            std::span<BlockReference>) const = 0;
 };
 
 // fp64, OpenBLAS's dgemm.

@@ -28,12 +28,9 @@ class CpuReference : public Reference {
     return keys + 12 * problem.seq_k * slice_rows(problem) + (1 << 20);
   }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
-  void draw(const Inputs& inputs, std::span<const Block> blocks,
-            std::span<BlockReference> references, bool rounded_scores) const override {
-    if (rounded_scores)
-      round_scores(inputs, blocks, references);
-    else
-      add_draws(inputs, blocks, references);
+  void round_scores(const Inputs& inputs, std::span<const Block> blocks,
+                    std::span<BlockReference> references) const override {
+    judge::round_scores(inputs, blocks, references);
   }
 
  private:
@@ -103,6 +100,7 @@ std::vector<BlockReference> CpuReference::forward(const Inputs& inputs,
     patch_wild(reference, inputs.problem(), block, keys.wild);
     references.push_back(std::move(reference));
   }
+  add_draws(inputs, blocks, references);
   return references;
 }
 

@@ -86,7 +86,10 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
     const double wanted = reference.lse[static_cast<std::size_t>(i)], value = got[i];
     const double top = reference.top[static_cast<std::size_t>(i)];
     double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
-    if (rounded_scores) bound = std::max({bound, unit(dtype, wanted), unit(dtype, top)});
+    if (rounded_scores) {  // lower scores than the top count as well, and may be larger in size
+      const double finite_top = std::isfinite(top) ? std::fabs(top) : 0;
+      bound = std::max(bound, unit(dtype, std::max({1.0, std::fabs(wanted), finite_top})));
+    }
     if (std::isfinite(value) && std::isfinite(wanted)) {
       measure(outcome, "lse", at, std::fabs(value - wanted), bound);
     } else if (value != wanted && !(std::isnan(value) && std::isnan(wanted))) {

@@ -51,7 +51,8 @@ class Trial {
       blocks_.push_back({0, 0, first, std::min(block_rows, problem.seq_q - first)});
     references_ = cpu_reference()->forward(inputs_, blocks_);
     single_ = references_;
-    add_draws(inputs_, blocks_, references_);
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+      single_[i].comparator_error = error_of_one_draw(blocks_[i], references_[i]);
     round_scores(inputs_, blocks_, references_);
   }
   bool passes(const EmulatedKernel& kernel, bool rounded_scores) const {
@@ -63,6 +64,15 @@ class Trial {
   }
 
  private:
+  double error_of_one_draw(const Block& block, const BlockReference& reference) const {
+    const Problem& problem = inputs_.problem();
+    const auto q = inputs_.rows(Tensor::q, block.batch, block.head, block.first, block.rows);
+    const auto o = comparator(problem, Keys(inputs_, block.batch, block.head), q, block.first);
+    double most = 0;
+    for (std::size_t i = 0; i < o.size(); ++i)
+      most = std::max(most, std::fabs(static_cast<double>(o[i]) - reference.o[i]));
+    return most;
+  }
   double worst(const EmulatedKernel& kernel, const std::vector<BlockReference>& references,
                bool rounded_scores) const {
     const std::int64_t d = inputs_.problem().head_dim;

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda_suite.hpp"
 #include "kernels/cuda_gradient_case.hpp"
+#include "kernels/cuda_suite.hpp"
 
 namespace flashbench::tests {
 

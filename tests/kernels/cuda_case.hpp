@@ -159,8 +159,8 @@ class Case {
     DeviceMemory o64(reference_o.size() * 8), lse64(rows_ * 8), c32(comparator.size() * 4);
     FlashbenchMessage message{};
     if (judge::reference_forward(p, arguments(nullptr, 0),
-                                 {o64.as<double>(), lse64.as<double>(), nullptr, c32.as<float>()}, nullptr,
-                                 &message) != FLASHBENCH_OK)
+                                 {o64.as<double>(), lse64.as<double>(), nullptr, c32.as<float>()},
+                                 nullptr, &message) != FLASHBENCH_OK)
       throw std::runtime_error(message.text);
     get(reference_o, o64), get(reference_lse, lse64), get(comparator, c32);
   }
