@@ -142,15 +142,15 @@ bool all_finite(const std::vector<float>& values) {
 }
 
 // Which of a group's inputs hold NaN or infinity.
-struct Wild {
+struct WildInputs {
   bool q = false, k = false, v = false, d_o = false;
   bool any() const { return q || k || v || d_o; }
 };
 
-Wild wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
-                 const std::vector<float>& v) {
+WildInputs wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
+                       const std::vector<float>& v) {
   const Problem& problem = inputs.problem();
-  Wild wild{false, !all_finite(k), !all_finite(v), false};
+  WildInputs wild{false, !all_finite(k), !all_finite(v), false};
   const std::int64_t head = first_head(problem, group);
   for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
     const auto whole = [&](Tensor tensor) {
@@ -201,7 +201,7 @@ GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_
   const std::int64_t head = first_head(problem, group), d = problem.head_dim;
   const auto k = inputs.rows(Tensor::k, group.batch, group.kv_head, 0, problem.seq_k);
   const auto v = inputs.rows(Tensor::v, group.batch, group.kv_head, 0, problem.seq_k);
-  const Wild wild = wild_inputs(inputs, group, k, v);
+  const WildInputs wild = wild_inputs(inputs, group, k, v);
   const std::vector<double> k_double(k.begin(), k.end()), v_double(v.begin(), v.end());
   Backward<double> exact(problem, k_double, v_double, rounded_scores);
   Backward<float> other(problem, k, v, rounded_scores);
