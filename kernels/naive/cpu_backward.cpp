@@ -1,7 +1,7 @@
 // Standard attention, backward (the document's sections 5.2, 7.3 and 8.2), on the CPU.
 //
 //   for every head:
-//     S = scale Q K^T           each product over all cores; masked scores are computed as well
+//     S = scale Q K^T           of each product a part for each core; masked scores as well
 //     dP = dO V^T
 //     P = e^(S - L)             a row at a time over all cores, and with the whole row at hand
 //     D = rowsum(dP * P)        the left side of 7.3: neither O nor a step before is needed
@@ -34,7 +34,7 @@ class NaiveBackward final : public BackwardKernel {
   }
 
   void run(const FlashbenchBackward& tensors) override {
-    const BlasThreads all(rows_.threads());
+    const BlasThreads one(1);
     rows_.start();
     const int64_t d = problem_.head_dim, keys = problem_.seq_k, queries = problem_.seq_q;
     for (int64_t kv = 0; kv < problem_.batch * problem_.kv_heads; ++kv) {
@@ -69,17 +69,17 @@ class NaiveBackward final : public BackwardKernel {
     const float scale = static_cast<float>(problem_.scale);
     float* p = p_ + index * rows * keys;
     float* ds = ds_ + index * rows * keys;
-    product_transposed({q_, d}, {k_, d}, rows, keys, d, scale, p, keys);
-    product_transposed({d_o_, d}, {v_, d}, rows, keys, d, 1.0f, ds, keys);
+    rows_.product_transposed({q_, d}, {k_, d}, rows, keys, d, scale, p, keys);
+    rows_.product_transposed({d_o_, d}, {v_, d}, rows, keys, d, 1.0f, ds, keys);
     rows_.each(rows, [&](int64_t r, FlashbenchCounts& counts) {
       const float L = load_statistic(tensors, index * rows + r, counts);
       softmax_gradient(p + r * keys, ds + r * keys, r, L, counts);
     });
-    product_of_transposed({p, keys}, {d_o_, d}, keys, d, rows, 1.0f, 1.0f, dv_, d);
-    product({ds, keys}, {k_, d}, rows, d, keys, scale, 0.0f, dq_, d);
+    rows_.product_of_transposed({p, keys}, {d_o_, d}, keys, d, rows, 1.0f, 1.0f, dv_, d);
+    rows_.product({ds, keys}, {k_, d}, rows, d, keys, scale, 0.0f, dq_, d);
     for (int64_t r = 0; r < rows && visible_.limit(r) == 0; ++r)
       std::fill_n(dq_ + r * d, d, 0.0f);  // 0 even for a NaN in K
-    product_of_transposed({ds, keys}, {q_, d}, keys, d, rows, scale, 1.0f, dk_, d);
+    rows_.product_of_transposed({ds, keys}, {q_, d}, keys, d, rows, scale, 1.0f, dk_, d);
     const double pairs = static_cast<double>(rows) * static_cast<double>(keys);
     rows_.counts().flops += 10 * pairs * static_cast<double>(d);
     rows_.counts().traffic.written[FLASHBENCH_SCORES] += 2 * 4 * pairs;

@@ -1,9 +1,9 @@
 // Standard attention, forward (the document's sections 5.2 and 8.2), on the CPU.
 //
 //   for every head:
-//     S = scale Q K^T          one product over all cores; masked scores are computed as well
+//     S = scale Q K^T          a product, a part of S for each core; masked scores as well
 //     P = softmax S            a row at a time over all cores: max, e^(S - m), sum, division
-//     O = P V                  one product over all cores
+//     O = P V                  a product, a part of O for each core
 //
 // In memory: Q, K, V, O, L if asked for, and S, overwritten by P, of the whole batch: (B, Hq, Sq,
 // Sk) like the tensor that a framework keeps. It is fp32 for 16-bit inputs as well, since the
@@ -31,7 +31,7 @@ class NaiveForward final : public ForwardKernel {
   }
 
   void run(const FlashbenchForward& tensors) override {
-    const BlasThreads all(rows_.threads());
+    const BlasThreads one(1);
     rows_.start();
     const int64_t group = problem_.query_heads / problem_.kv_heads;
     for (int64_t index = 0; index < problem_.batch * problem_.query_heads; ++index) {
@@ -63,12 +63,12 @@ class NaiveForward final : public ForwardKernel {
     const double product_flops =
         2.0 * static_cast<double>(d) * static_cast<double>(rows) * static_cast<double>(keys);
     const double score_bytes = bytes(rows, keys, 4);
-    product_transposed({q_, d}, {k_, d}, rows, keys, d, static_cast<float>(problem_.scale), s,
-                       keys);
+    rows_.product_transposed({q_, d}, {k_, d}, rows, keys, d, static_cast<float>(problem_.scale), s,
+                             keys);
     counts.flops += product_flops;
     counts.traffic.written[FLASHBENCH_SCORES] += score_bytes;
     rows_.each(rows, [&](int64_t r, FlashbenchCounts& own) { softmax(s + r * keys, r, lse, own); });
-    product({s, keys}, {v_, d}, rows, d, keys, 1.0f, 0.0f, o_, d);
+    rows_.product({s, keys}, {v_, d}, rows, d, keys, 1.0f, 0.0f, o_, d);
     for (int64_t r = 0; r < rows && visible_.limit(r) == 0; ++r)
       std::fill_n(o_ + r * d, d, 0.0f);  // 0 even for a NaN in V
     counts.flops += product_flops;

@@ -1,4 +1,4 @@
-// Whole matrices, a row at a time over all cores: what naive does beside its products.
+// Whole matrices over all cores: what naive does a row at a time, and its products.
 #pragma once
 
 #include <algorithm>
@@ -49,10 +49,52 @@ class NaiveRows {
     });
   }
 
+  // The products of kernels/cpu/tile.hpp, each core computing its own part of C. Of the library's
+  // own threads none is used: they are slower, and handing work to them allocates.
+  void product_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
+                          float* c, int64_t c_stride) {
+    each_part(rows, cols, [&](const Part& own) {
+      cpu::product_transposed(below(a, own.row), below(b, own.col), own.rows, own.cols, depth,
+                              scale, c + own.row * c_stride + own.col, c_stride);
+    });
+  }
+  void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale, float keep,
+               float* c, int64_t c_stride) {
+    each_part(rows, cols, [&](const Part& own) {
+      cpu::product(below(a, own.row), beside(b, own.col), own.rows, own.cols, depth, scale, keep,
+                   c + own.row * c_stride + own.col, c_stride);
+    });
+  }
+  void product_of_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
+                             float keep, float* c, int64_t c_stride) {
+    each_part(rows, cols, [&](const Part& own) {
+      cpu::product_of_transposed(beside(a, own.row), beside(b, own.col), own.rows, own.cols, depth,
+                                 scale, keep, c + own.row * c_stride + own.col, c_stride);
+    });
+  }
+
  private:
   struct alignas(128) Count {
     FlashbenchCounts value{};
   };
+
+  struct Part {  // of C
+    int64_t row, rows, col, cols;
+  };
+  // body(part). The longer side of C is divided, into one part a core and no smaller ones: for each
+  // part the library packs the operand along the other side anew.
+  template <class Body>
+  void each_part(int64_t rows, int64_t cols, const Body& body) {
+    const int64_t length = std::max(rows, cols);
+    const int64_t share = std::max<int64_t>(1, tile_count(length, threads()));
+    pool_.run(tile_count(length, share), [&](int64_t index, int) {
+      const auto [first, count] = tile_rows(index, share, length);
+      body(rows >= cols ? Part{first, count, 0, cols} : Part{0, rows, first, count});
+    });
+  }
+  static View below(View view, int64_t row) { return {view.data + row * view.stride, view.stride}; }
+  static View beside(View view, int64_t col) { return {view.data + col, view.stride}; }
+
   static double row_bytes(const Plane& plane) {
     return static_cast<double>(plane.head_dim * element_bytes(plane.dtype));
   }
