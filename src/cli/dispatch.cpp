@@ -9,7 +9,7 @@
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
 #include "plan/words.hpp"
-#include "roster/roster.hpp"
+#include "roster/guests.hpp"
 #include "version.hpp"
 
 namespace flashbench {
@@ -75,6 +75,9 @@ int run_command_line(const Arguments& words) {
     return code;
   } catch (const DeviceError& error) {
     return complain(error.what(), exit_code::device);
+  } catch (const GuestError& error) {
+    return complain(error.what(),
+                    error.incomparable ? exit_code::not_comparable : exit_code::usage);
   } catch (const UsageError& error) {
     return complain(error.what(), exit_code::usage);
   } catch (const std::exception& error) {

@@ -21,6 +21,8 @@ Reply prepare_worker(Bench& bench, std::size_t worker, const request::Prepare& i
   return session.ask(inputs, listener);
 }
 
+// Every worker holds these inputs, so that one may lack the memory that another took: its rows are
+// set aside.
 Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request::Prepare& inputs) {
   Checksums checksums;
   std::map<std::size_t, std::vector<RowRun*>> by_worker;
@@ -31,7 +33,7 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
     if (reply.status == Status::ok) checksums[worker] = body_of<reply::Prepare>(reply).checksums;
     for (RowRun* run : its_rows) {
       if (reply.status != Status::ok) {
-        settle(bench, *run, reply, true);
+        settle(bench, *run, reply, by_worker.size() == 1);
         continue;
       }
       run->take_inputs(checksums[worker]);
@@ -45,7 +47,8 @@ void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
   const request::Prepare inputs = inputs_of(rows, bench.options);
   const Checksums checksums = prepare(bench, rows, inputs);
   for (RowRun* run : rows)
-    if (!run->finished) check_row(bench, *run, inputs, checksums.at(run->worker), alone);
+    if (!run->finished && !run->set_aside)
+      check_row(bench, *run, inputs, checksums.at(run->worker), alone);
   const auto conclude = [&](RowRun& run) {
     check_again(bench, run, inputs, checksums.at(run.worker), alone);
     if (!run.finished && !run.set_aside) bench.finish(run, Status::ok);
