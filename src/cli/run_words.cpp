@@ -241,6 +241,7 @@ Command run_help() {
           "  report FILE...        render saved reports again\n"
           "  info                  this machine: devices, peaks, measured ceilings\n"
           "  list                  implementations, and what each supports here\n"
+          "  selftest              plant known faults, show that each is caught\n"
           "  --version             version, commit and build\n"
           "\n"
           "Every axis takes a value, a comma list, or an inclusive range: 512:16k:*2,\n"
