@@ -49,7 +49,7 @@ std::string faults_of(const SelftestWords& words, Backend backend) {
   if (!words.plugin.empty()) return words.plugin;
   const std::string library = fmt::format("flashbench-faults-{}.so", name(backend));
   const std::vector<std::string> folders = program_folders();
-  const std::string path = find_program(library, folders);
+  const std::string path = find_library(library, folders);
   if (path.empty())
     throw UsageError(fmt::format("{} is not in {}", library, fmt::join(folders, " or ")));
   return path;

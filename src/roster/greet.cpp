@@ -17,12 +17,24 @@ std::vector<std::string> program_folders() {
   return {here.string(), (here.parent_path() / "libexec" / "flashbench").string()};
 }
 
-std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
+namespace {
+
+std::string find(const std::string& name, const std::vector<std::string>& folders, int permission) {
   for (const std::string& folder : folders)
     if (const std::string path = (fs::path(folder) / name).string();
-        access(path.c_str(), X_OK) == 0)
+        access(path.c_str(), permission) == 0)
       return path;
   return {};
+}
+
+}  // namespace
+
+std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
+  return find(name, folders, X_OK);
+}
+
+std::string find_library(const std::string& name, const std::vector<std::string>& folders) {
+  return find(name, folders, R_OK);  // Debian installs them without the other one
 }
 
 Greeting greet(const std::string& who, const std::string& program,

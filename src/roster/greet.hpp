@@ -20,8 +20,9 @@ Greeting greet(const std::string& who, const std::string& program,
                const std::vector<std::string>& arguments, const std::string& device,
                double timeout_s);
 
-// The first of the folders that has this program or library; empty when none has it.
+// The first of the folders that has this program, or library; empty when none has it.
 std::string find_program(const std::string& name, const std::vector<std::string>& folders);
+std::string find_library(const std::string& name, const std::vector<std::string>& folders);
 // Beside this executable, and in ../libexec/flashbench.
 std::vector<std::string> program_folders();
 

@@ -55,7 +55,8 @@ std::string library_name(Backend backend) {
 // Throws std::runtime_error.
 std::string needed(const std::string& name) {
   const std::vector<std::string> folders = program_folders();
-  const std::string path = find_program(name, folders);
+  const std::string path =
+      name.ends_with(".so") ? find_library(name, folders) : find_program(name, folders);
   if (path.empty())
     throw std::runtime_error(fmt::format("{} is not in {}", name, fmt::join(folders, " or ")));
   return path;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
 
 #include "flashbench/attention.h"
 #include "support/run_program.hpp"
@@ -54,6 +55,25 @@ TEST(Plugins, InCAndInPythonAreCheckedAndTimedInTheSameRounds) {
   expect_ok(report, "v2", "built-in");
   expect_ok(report, "example-c", "plugin:flashbench-example.so");
   expect_ok(report, "example-python", "plugin:attention.py");
+}
+
+// As a distribution installs it: libraries without the permission to execute, programs in libexec.
+TEST(Plugins, WorkWhereTheyAreInstalled) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder prefix;
+  const fs::path libexec = prefix.path() / "libexec" / "flashbench";
+  fs::create_directories(libexec);
+  fs::create_directories(prefix.path() / "bin");
+  fs::copy(flashbench_program, prefix.path() / "bin");
+  for (const char* program : {"flashbench-worker-cpu", "flashbench-worker-plugin",
+                              "flashbench-judge", "libflashbench-worker-cpu.so"})
+    fs::copy(fs::path(FLASHBENCH_BIN) / program, libexec);
+  fs::permissions(libexec / "libflashbench-worker-cpu.so", fs::perms::owner_read);
+  const Outcome run =
+      Program(prefix / "bin/flashbench",
+              with(tiny, {"--plugin", c_plugin, "--plugin", python_plugin, "--impl", "example-*"}))
+          .wait();
+  EXPECT_EQ(run.exit_code, 0) << run.err;
 }
 
 TEST(Plugins, SayWhatTheyDoNotSupport) {
