@@ -31,6 +31,10 @@ def choose_backend(name):
     torch.backends.cuda.enable_cudnn_sdp(name == "cudnn")
 
 
+# How PyTorch, and cuDNN through it, say that a backend does not do a problem.
+REFUSALS = ("No available kernel", "No viable backend", "No execution plans support", "No valid engine configs")
+
+
 def reasons(refused, backend):
     """Why scaled_dot_product_attention refused, from the warnings that it gives when it is asked again."""
     with warnings.catch_warnings(record=True) as said:
@@ -47,7 +51,7 @@ def reasons(refused, backend):
             mine = text.lower().startswith(heading)
         elif mine:
             found.append(text)
-    return " ".join(found) or "it gave no reason"
+    return " ".join(found)
 
 
 def unmasked_pairs(p):
@@ -151,10 +155,11 @@ class Sdpa(Package):
             try:
                 return scaled_dot_product_attention(q, k, v, **words)
             except RuntimeError as error:
-                if "No available kernel" not in str(error):
+                text = str(error)
+                if not any(refusal in text for refusal in REFUSALS):
                     raise
                 why = reasons(lambda: scaled_dot_product_attention(q, k, v, **words), self.backend)
-                raise fb.Unsupported(f"PyTorch refuses: {why}") from None
+                raise fb.Unsupported(f"PyTorch refuses: {why or text.splitlines()[0]}") from None
 
         return attend
 
