@@ -60,12 +60,8 @@ int narrow(std::int64_t x) {
 
 }  // namespace
 
-Cublas::Cublas(void* workspace) {
+Cublas::Cublas(void* workspace) : workspace_(workspace) {
   check(library().create(&handle_), "cublasCreate");
-  if (int status = library().set_workspace(handle_, workspace, workspace_bytes)) {
-    library().destroy(handle_);
-    check(status, "cublasSetWorkspace");
-  }
 }
 
 Cublas::~Cublas() {
@@ -73,7 +69,8 @@ Cublas::~Cublas() {
 }
 
 void Cublas::set_stream(cudaStream_t stream) {
-  check(library().set_stream(handle_, stream), "cublasSetStream");
+  check(library().set_stream(handle_, stream), "cublasSetStream");  // forgets the workspace
+  check(library().set_workspace(handle_, workspace_, workspace_bytes), "cublasSetWorkspace");
 }
 
 // cuBLAS is column-major: it is asked for C^T = B^T A^T.

@@ -39,6 +39,7 @@ class Cublas {
 
  private:
   void* handle_ = nullptr;
+  void* workspace_;
 };
 
 }  // namespace flashbench::kernels

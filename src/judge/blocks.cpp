@@ -40,7 +40,13 @@ std::vector<Block> blocks_to_compare(const Problem& problem, std::uint64_t seed,
   const std::int64_t blocks = (problem.seq_q + block_rows - 1) / block_rows;
   const std::int64_t total = problem.batch * problem.heads * blocks;
   if (total == 0) return {};
-  const double each = std::max(flops(problem, Pass::fwd).exact / static_cast<double>(total), 1.0);
+  // However few rows a block has, its draws of the comparator (comparator.hpp) cost no less than
+  // this many rows would.
+  constexpr double dearest_rows = 16;
+  const double rows = static_cast<double>(problem.seq_q) / static_cast<double>(blocks);
+  const double each = std::max(flops(problem, Pass::fwd).exact / static_cast<double>(total) *
+                                   std::max(dearest_rows / rows, 1.0),
+                               1.0);
   std::vector<Block> chosen;
   const auto take = [&](std::int64_t number) {
     const std::int64_t first = number % blocks * block_rows, head = number / blocks;

@@ -1,5 +1,4 @@
-// Each call takes one head's rows through a lane: a stream with room for a call's results. The
-// inputs of a set are uploaded once.
+// Each call takes one head's rows through a lane. The inputs of a set are uploaded once.
 #include <cuda_runtime_api.h>
 #include <fmt/format.h>
 
@@ -9,7 +8,9 @@
 #include <string>
 #include <utility>
 
+#include "judge/comparator.hpp"
 #include "judge/finish.hpp"
+#include "judge/gpu_lane.hpp"
 #include "judge/gpu_reference.hpp"
 #include "judge/keys.hpp"
 #include "judge/reference_cuda.hpp"
@@ -20,27 +21,6 @@
 namespace flashbench::judge {
 
 namespace {
-
-void check(cudaError_t error) {
-  if (error == cudaSuccess) return;
-  cudaGetLastError();
-  throw Refusal(error == cudaErrorMemoryAllocation ? Status::oom : Status::failed,
-                fmt::format("the judge's GPU: {}", cudaGetErrorString(error)));
-}
-
-class DeviceBytes {
- public:
-  explicit DeviceBytes(std::size_t bytes) {
-    check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)));
-  }
-  ~DeviceBytes() { cudaFree(data_); }
-  DeviceBytes(const DeviceBytes&) = delete;
-  DeviceBytes& operator=(const DeviceBytes&) = delete;
-  std::byte* data() const { return static_cast<std::byte*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
 
 // The inputs of one set on the device, (b, h, s, d). NaN and infinities of V stand there as 0.
 struct Uploaded {
@@ -73,56 +53,6 @@ Uploaded::Uploaded(const Inputs& inputs)
   });
 }
 
-// What the device says of some rows of one head.
-struct RowResults {
-  std::vector<double> o, lse, top;
-  std::vector<float> comparator;
-};
-
-class Lane {
- public:
-  Lane(std::int64_t rows, std::int64_t d)
-      : rows_(rows), d_(d), memory_(static_cast<std::size_t>(rows * (d * 12 + 16))) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  }
-  ~Lane() { cudaStreamDestroy(stream_); }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
-
-  bool fits(std::int64_t rows, std::int64_t d) const { return rows <= rows_ && d <= d_; }
-  // `head`: one head of one batch, with as many query rows as are wanted.
-  RowResults run(const FlashbenchProblem& head, const FlashbenchForward& inputs) {
-    const auto rows = static_cast<std::size_t>(head.seq_q);
-    const auto elements = rows * static_cast<std::size_t>(head.head_dim);
-    auto* o = reinterpret_cast<double*>(memory_.data());
-    double* lse = o + elements;
-    double* top = lse + rows;
-    auto* comparator = reinterpret_cast<float*>(top + rows);
-    FlashbenchMessage message{};
-    if (reference_forward(head, inputs, {o, lse, top, comparator}, stream_, &message) !=
-        FLASHBENCH_OK)
-      throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
-    RowResults results;
-    fetch(results.o, o, elements);
-    fetch(results.lse, lse, rows);
-    fetch(results.top, top, rows);
-    fetch(results.comparator, comparator, elements);
-    check(cudaStreamSynchronize(stream_));
-    return results;
-  }
-
- private:
-  template <class T>
-  void fetch(std::vector<T>& to, const T* from, std::size_t count) {
-    to.resize(count);
-    check(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
-  }
-
-  std::int64_t rows_, d_;
-  DeviceBytes memory_;
-  cudaStream_t stream_ = nullptr;
-};
-
 // Device facts are per thread: the judge's threads each choose the device before they use it.
 class GpuReference : public Reference {
  public:
@@ -131,11 +61,14 @@ class GpuReference : public Reference {
     return 8 * block_rows * (problem.head_dim * 40 + 64) + (1 << 20);
   }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
+  void draw(const Inputs&, std::span<const Block>, std::span<BlockReference>,
+            bool rounded_scores) const override;
 
  private:
   std::shared_ptr<Uploaded> uploaded(const Inputs&) const;
-  std::unique_ptr<Lane> lane(std::int64_t rows, std::int64_t d) const;
-  RowResults rows(const Inputs&, const Uploaded&, const Block&) const;
+  // Calls use(Lane&) with a lane that has room for as many rows.
+  template <class Use>
+  auto with_lane(std::int64_t rows, std::int64_t d, Use use) const;
 
   int ordinal_;
   mutable std::mutex guard_;
@@ -151,39 +84,57 @@ std::shared_ptr<Uploaded> GpuReference::uploaded(const Inputs& inputs) const {
   return sets_[inputs.checksum()] = std::make_shared<Uploaded>(inputs);
 }
 
-std::unique_ptr<Lane> GpuReference::lane(std::int64_t rows, std::int64_t d) const {
-  const std::lock_guard<std::mutex> lock(guard_);
-  const auto found = std::ranges::find_if(idle_, [&](const auto& l) { return l->fits(rows, d); });
-  if (found == idle_.end()) return std::make_unique<Lane>(rows, d);
-  std::unique_ptr<Lane> lane = std::move(*found);
-  idle_.erase(found);
-  return lane;
-}
-
-// A causal block sees no key behind its last row's: given as many keys as that row sees, its mask
-// is that of a problem of its own.
-RowResults GpuReference::rows(const Inputs& inputs, const Uploaded& device,
-                              const Block& rows) const {
-  const Problem& problem = inputs.problem();
-  const std::int64_t d = problem.head_dim, bytes = bytes_of(problem.dtype);
-  FlashbenchProblem head = to_c(problem, FLASHBENCH_FORWARD);
-  head.batch = head.query_heads = head.kv_heads = 1;
-  head.seq_q = rows.rows;
-  head.seq_k = visible_keys(problem, rows.first + rows.rows - 1);
-  const auto view = [&](const DeviceBytes& of, std::int64_t first) {
-    return FlashbenchTensor{of.data() + first * d * bytes, 0, d, 0};
-  };
-  const std::int64_t kv = rows.batch * problem.kv_heads + inputs.kv_head(rows.head);
-  FlashbenchForward arguments{};
-  arguments.q =
-      view(device.q, (rows.batch * problem.heads + rows.head) * problem.seq_q + rows.first);
-  arguments.k = view(device.k, kv * problem.seq_k);
-  arguments.v = view(device.v, kv * problem.seq_k);
-  std::unique_ptr<Lane> lane = this->lane(rows.rows, d);
-  RowResults results = lane->run(head, arguments);
+template <class Use>
+auto GpuReference::with_lane(std::int64_t rows, std::int64_t d, Use use) const {
+  std::unique_ptr<Lane> lane;
+  {
+    const std::lock_guard<std::mutex> lock(guard_);
+    const auto found = std::ranges::find_if(idle_, [&](const auto& l) { return l->fits(rows, d); });
+    if (found != idle_.end()) {
+      lane = std::move(*found);
+      idle_.erase(found);
+    }
+  }
+  if (!lane) lane = std::make_unique<Lane>(rows, d);
+  auto result = use(*lane);
   const std::lock_guard<std::mutex> lock(guard_);
   idle_.push_back(std::move(lane));
-  return results;
+  return result;
+}
+
+// Some rows of one head as a problem of their own. A causal block sees no key behind its last
+// row's: given as many keys as that row sees, its mask is that of such a problem.
+struct HeadProblem {
+  FlashbenchProblem problem;
+  FlashbenchForward arguments{};
+
+  HeadProblem(const Inputs& inputs, const Uploaded& device, const Block& rows) {
+    const Problem& whole = inputs.problem();
+    const std::int64_t d = whole.head_dim, bytes = bytes_of(whole.dtype);
+    problem = to_c(whole, FLASHBENCH_FORWARD);
+    problem.batch = problem.query_heads = problem.kv_heads = 1;
+    problem.seq_q = rows.rows;
+    problem.seq_k = visible_keys(whole, rows.first + rows.rows - 1);
+    const auto view = [&](const DeviceBytes& of, std::int64_t first) {
+      return FlashbenchTensor{of.data() + first * d * bytes, 0, d, 0};
+    };
+    const std::int64_t kv = rows.batch * whole.kv_heads + inputs.kv_head(rows.head);
+    arguments.q = view(device.q, (rows.batch * whole.heads + rows.head) * whole.seq_q + rows.first);
+    arguments.k = view(device.k, kv * whole.seq_k);
+    arguments.v = view(device.v, kv * whole.seq_k);
+  }
+};
+
+// Neighbours are computed in one launch: calls each(first block, count, their rows together).
+template <class Each>
+void for_stretches(std::span<const Block> blocks, Each each) {
+  for (std::size_t first = 0, end; first < blocks.size(); first = end) {
+    Block stretch = blocks[first];
+    for (end = first + 1; end < blocks.size() && blocks[end].first == stretch.first + stretch.rows;
+         ++end)
+      stretch.rows += blocks[end].rows;
+    each(first, end - first, stretch);
+  }
 }
 
 BlockReference block_of(const Problem& problem, const Block& block, const RowResults& rows,
@@ -206,20 +157,61 @@ std::vector<BlockReference> GpuReference::forward(const Inputs& inputs,
                                                   std::span<const Block> blocks) const {
   check(cudaSetDevice(ordinal_));
   const std::shared_ptr<Uploaded> device = uploaded(inputs);
+  const Problem& problem = inputs.problem();
   std::vector<BlockReference> references;
-  for (std::size_t i = 0; i < blocks.size();) {
-    Block stretch = blocks[i];  // neighbours are computed in one launch
-    std::size_t end = i + 1;
-    for (; end < blocks.size() && blocks[end].first == stretch.first + stretch.rows; ++end)
-      stretch.rows += blocks[end].rows;
-    const RowResults results = rows(inputs, *device, stretch);
-    const auto& wild = device->wild[static_cast<std::size_t>(
-        stretch.batch * inputs.problem().kv_heads + inputs.kv_head(stretch.head))];
-    for (; i < end; ++i)
-      references.push_back(
-          block_of(inputs.problem(), blocks[i], results, blocks[i].first - stretch.first, wild));
-  }
+  for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
+    const HeadProblem head(inputs, *device, stretch);
+    const RowResults results = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
+      return lane.run(head.problem, head.arguments);
+    });
+    const auto& wild = device->wild[static_cast<std::size_t>(stretch.batch * problem.kv_heads +
+                                                             inputs.kv_head(stretch.head))];
+    for (const Block& block : blocks.subspan(first, count))
+      references.push_back(block_of(problem, block, results, block.first - stretch.first, wild));
+  });
   return references;
+}
+
+// Adds the tasks of one block whose rows begin at `at` of the stretch.
+void add_tasks(std::vector<DrawTask>& tasks, const BlockReference& reference, int at, int slot,
+               bool rounded_scores) {
+  const std::vector<std::int64_t> rows = rows_to_draw(reference);
+  const int end = rows.empty() ? 1 : static_cast<int>(drawn_rows / rows.size()) + 1;
+  for (const std::int64_t row : rows)
+    for (int draw = 1; draw < end; draw += most_draws)
+      tasks.push_back({at + static_cast<int>(row), draw, std::min(most_draws, end - draw), slot});
+  if (!rounded_scores) return;  // draw 0 is known
+  for (int row = 0; row < static_cast<int>(reference.lse.size()); ++row)
+    tasks.push_back({at + row, 0, 1, slot});
+}
+
+void GpuReference::draw(const Inputs& inputs, std::span<const Block> blocks,
+                        std::span<BlockReference> references, bool rounded_scores) const {
+  const Problem& problem = inputs.problem();
+  if (problem.dtype == Dtype::fp32) return;  // rounds nothing
+  check(cudaSetDevice(ordinal_));
+  const std::shared_ptr<Uploaded> device = uploaded(inputs);
+  for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
+    const HeadProblem head(inputs, *device, stretch);
+    std::vector<double> exact;
+    std::vector<DrawTask> tasks;
+    for (std::size_t i = 0; i < count; ++i) {
+      const BlockReference& reference = references[first + i];
+      add_tasks(tasks, reference, static_cast<int>(blocks[first + i].first - stretch.first),
+                static_cast<int>(i), rounded_scores);
+      exact.insert(exact.end(), reference.o.begin(), reference.o.end());
+    }
+    const std::vector<float> errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
+      return lane.draw(head.problem, head.arguments, exact, tasks, count, rounded_scores);
+    });
+    for (std::size_t i = 0; i < count; ++i) {
+      BlockReference& reference = references[first + i];
+      if (rounded_scores)
+        reference.rounded_scores_error = errors[i];
+      else
+        reference.comparator_error = std::max<double>(reference.comparator_error, errors[i]);
+    }
+  });
 }
 
 }  // namespace

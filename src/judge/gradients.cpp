@@ -44,14 +44,41 @@ float kept(Dtype dtype, float x) {
   return rounded(dtype, x);
 }
 
+// The largest finite |x| of each row of d elements.
+template <class Real>
+std::vector<Real> largest_of_rows(const std::vector<Real>& values, std::int64_t d) {
+  std::vector<Real> most(values.size() / static_cast<std::size_t>(d));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    Real& row = most[i / static_cast<std::size_t>(d)];
+    if (std::isfinite(values[i])) row = std::max(row, std::fabs(values[i]));
+  }
+  return most;
+}
+
+// Half a unit in the last place, relative, at its largest.
+double half_unit(Dtype dtype) {
+  return dtype == Dtype::bf16 ? 0x1p-8 : dtype == Dtype::fp16 ? 0x1p-11 : 0x1p-24;
+}
+
 // The backward of one group in Real: fp64 is the reference, fp32 the comparator.
 template <class Real>
 class Backward {
  public:
-  Backward(const Problem& problem, const std::vector<Real>& k, const std::vector<Real>& v)
-      : dk(k.size()), dv(v.size()), problem_(problem), k_(k), v_(v) {}
+  Backward(const Problem& problem, const std::vector<Real>& k, const std::vector<Real>& v,
+           bool rounded_scores)
+      : dk(k.size()),
+        dv(v.size()),
+        dk_term(static_cast<std::size_t>(problem.seq_k)),
+        dv_term(dk_term),
+        problem_(problem),
+        k_(k),
+        v_(v),
+        k_most_(largest_of_rows(k, problem.head_dim)),
+        stored_(rounded_scores ? problem.dtype : Dtype::fp32) {}
 
   std::vector<Real> dk, dv;  // without the scale, not yet rounded
+  // The largest |term| of the sums of each row of dk and dv, and of the last slice's rows of dq.
+  std::vector<Real> dk_term, dv_term, dq_term;
   // Query rows from `first` on of one head; writes dq's rows and adds to dk and dv.
   void slice(const std::vector<float>& q_rows, const std::vector<float>& d_o_rows,
              std::int64_t first, Real* dq);
@@ -63,9 +90,31 @@ class Backward {
   std::vector<Real> row_dots(const std::vector<Real>& p, const std::vector<Real>& d_o,
                              std::int64_t rows, std::int64_t keys) const;
 
+  void find_terms(const std::vector<Real>& p, const std::vector<Real>& ds,
+                  const std::vector<Real>& q, const std::vector<Real>& d_o, std::int64_t keys);
+
   const Problem& problem_;
   const std::vector<Real>&k_, &v_;
+  std::vector<Real> k_most_;  // the largest |element| of each key
+  Dtype stored_;              // of S and dP
 };
+
+template <class Real>
+void Backward<Real>::find_terms(const std::vector<Real>& p, const std::vector<Real>& ds,
+                                const std::vector<Real>& q, const std::vector<Real>& d_o,
+                                std::int64_t keys) {
+  const std::vector<Real> q_most = largest_of_rows(q, problem_.head_dim),
+                          d_o_most = largest_of_rows(d_o, problem_.head_dim);
+  dq_term.assign(q_most.size(), 0);
+  for (std::size_t i = 0; i < q_most.size(); ++i)
+    for (std::size_t j = 0; j < static_cast<std::size_t>(keys); ++j) {
+      const std::size_t at = i * static_cast<std::size_t>(keys) + j;
+      const Real size = std::fabs(ds[at]);
+      dq_term[i] = std::max(dq_term[i], size * k_most_[j]);
+      dk_term[j] = std::max(dk_term[j], size * q_most[i]);
+      dv_term[j] = std::max(dv_term[j], p[at] * d_o_most[i]);
+    }
+}
 
 template <class Real>
 void Backward<Real>::softmax(std::vector<Real>& s, std::int64_t first, std::int64_t rows,
@@ -99,13 +148,17 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
   const auto d = static_cast<int>(problem_.head_dim);
   const auto rows = static_cast<std::int64_t>(q_rows.size()) / d;
   const std::int64_t keys = visible_keys(problem_, first + rows - 1);
-  if (keys == 0) return static_cast<void>(std::fill_n(dq, rows * d, Real{0}));
+  if (keys == 0) {
+    std::fill_n(dq, rows * d, Real{0});
+    dq_term.assign(static_cast<std::size_t>(rows), 0);
+    return;
+  }
   const auto m = static_cast<int>(rows), n = static_cast<int>(keys);
   const std::vector<Real> q(q_rows.begin(), q_rows.end()), d_o(d_o_rows.begin(), d_o_rows.end());
   const auto scale = static_cast<Real>(problem_.scale);
   std::vector<Real> p(static_cast<std::size_t>(rows * keys)), ds(p.size());
   gemm(false, true, m, n, d, q.data(), k_.data(), 0, p.data());
-  for (Real& x : p) x *= scale;
+  for (Real& x : p) x = kept(stored_, x * scale);
   softmax(p, first, rows, keys);
   const std::vector<Real> dots = row_dots(p, d_o, rows, keys);
   gemm(false, true, m, n, d, d_o.data(), v_.data(), 0, ds.data());
@@ -113,20 +166,56 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
     for (std::int64_t j = 0; j < keys; ++j) {
       const auto at = static_cast<std::size_t>(i * keys + j);
       const bool seen = j < visible_keys(problem_, first + i);
-      ds[at] =
-          seen ? kept(problem_.dtype, p[at] * (ds[at] - dots[static_cast<std::size_t>(i)])) : 0;
+      ds[at] = seen ? kept(problem_.dtype,
+                           p[at] * (kept(stored_, ds[at]) - dots[static_cast<std::size_t>(i)]))
+                    : 0;
     }
+  find_terms(p, ds, q, d_o, keys);
   gemm(false, false, m, d, n, ds.data(), k_.data(), 0, dq);
   for (std::int64_t i = 0; i < rows * d; ++i) dq[i] = kept(problem_.dtype, dq[i] * scale);
   gemm(true, false, n, d, m, ds.data(), q.data(), 1, dk.data());
   gemm(true, false, n, d, m, p.data(), d_o.data(), 1, dv.data());
 }
 
+// Terms to errors: a finite one is off by half a unit at most.
+void append_errors(std::vector<double>& errors, const std::vector<double>& terms, Dtype dtype,
+                   double scale) {
+  for (const double term : terms)
+    errors.push_back(std::isfinite(term) ? term * std::fabs(scale) * half_unit(dtype) : 0);
+}
+
 Gradient finished_gradient(const Problem& problem, double scale, std::vector<double>&& exact,
-                           std::vector<float>&& other) {
+                           std::vector<float>&& other, const std::vector<double>& terms) {
   for (double& x : exact) x *= scale;
   for (float& x : other) x = rounded(problem.dtype, x * static_cast<float>(scale));
-  return {std::move(exact), std::move(other)};
+  Gradient gradient{std::move(exact), std::move(other), {}, false};
+  append_errors(gradient.least_error, terms, problem.dtype, scale);
+  return gradient;
+}
+
+bool all_finite(const std::vector<float>& values) {
+  return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+}
+
+// Which of a group's inputs hold NaN or infinity.
+struct WildInputs {
+  bool q = false, k = false, v = false, d_o = false;
+  bool any() const { return q || k || v || d_o; }
+};
+
+WildInputs wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
+                 const std::vector<float>& v) {
+  const Problem& problem = inputs.problem();
+  WildInputs wild{false, !all_finite(k), !all_finite(v), false};
+  const std::int64_t head = first_head(problem, group);
+  for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
+    const auto whole = [&](Tensor tensor) {
+      return inputs.rows(tensor, group.batch, h, 0, problem.seq_q);
+    };
+    wild.q = wild.q || !all_finite(whole(Tensor::q));
+    wild.d_o = wild.d_o || !all_finite(whole(Tensor::d_o));
+  }
+  return wild;
 }
 
 }  // namespace
@@ -162,31 +251,46 @@ std::int64_t gradients_footprint(const Problem& problem) {
   return rows * problem.head_dim * 12 + slice_rows(problem) * problem.seq_k * 24 + (1 << 20);
 }
 
-GroupGradients gradients(const Inputs& inputs, const Group& group,
+GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_scores,
                          const std::function<void()>& finished) {
   const Problem& problem = inputs.problem();
   const std::int64_t head = first_head(problem, group), d = problem.head_dim;
-  const Keys keys(inputs, group.batch, head);
-  Backward<double> exact(problem, keys.k_double, keys.v_double);
-  Backward<float> other(problem, keys.k, keys.v);
+  const auto k = inputs.rows(Tensor::k, group.batch, group.kv_head, 0, problem.seq_k);
+  const auto v = inputs.rows(Tensor::v, group.batch, group.kv_head, 0, problem.seq_k);
+  const WildInputs wild = wild_inputs(inputs, group, k, v);
+  const std::vector<double> k_double(k.begin(), k.end()), v_double(v.begin(), v.end());
+  Backward<double> exact(problem, k_double, v_double, rounded_scores);
+  Backward<float> other(problem, k, v, rounded_scores);
   GroupGradients result;
   const auto elements = static_cast<std::size_t>(problem.seq_q * d);
-  const std::int64_t step = slice_rows(problem);
+  // A slice's products run over all keys that its last row sees. One row at a time, none of them is
+  // masked, and NaN goes exactly where it mathematically goes.
+  const std::int64_t step = wild.any() ? 1 : slice_rows(problem);
   for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
-    Gradient dq{std::vector<double>(elements), std::vector<float>(elements)};
+    Gradient dq{std::vector<double>(elements), std::vector<float>(elements), {}, wild.k || wild.v};
     for (std::int64_t first = 0; first < problem.seq_q; first += step) {
       const std::int64_t rows = std::min(step, problem.seq_q - first);
       const auto q = inputs.rows(Tensor::q, group.batch, h, first, rows);
       const auto d_o = inputs.rows(Tensor::d_o, group.batch, h, first, rows);
       exact.slice(q, d_o, first, dq.exact.data() + first * d);
+      append_errors(dq.least_error, exact.dq_term, problem.dtype, problem.scale);
       other.slice(q, d_o, first, dq.comparator.data() + first * d);
       finished();
     }
     result.dq.push_back(std::move(dq));
   }
-  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk));
-  result.dv = finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv));
+  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk),
+                                exact.dk_term);
+  result.dk.spreads = wild.q || wild.v || wild.d_o;
+  result.dv =
+      finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv), exact.dv_term);
+  result.dv.spreads = wild.q || wild.d_o;
   return result;
+}
+
+double least_error(const Gradient& gradient, const Block& block) {
+  const auto first = gradient.least_error.begin() + block.first;
+  return block.rows == 0 ? 0 : *std::max_element(first, first + block.rows);
 }
 
 }  // namespace flashbench::judge

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "judge/inputs.hpp"
+#include "judge/reference.hpp"
 
 namespace flashbench::judge {
 
@@ -17,7 +17,16 @@ struct Group {
 struct Gradient {
   std::vector<double> exact;
   std::vector<float> comparator;
+  // Half a unit of the dtype on the largest term of each row's sums: what rounding that one P or dS
+  // may cost an honest computation, whatever luck the comparator had with it. (rows)
+  std::vector<double> least_error;
+  // Whether the group's inputs hold a NaN or infinity that a masked weight of 0 may carry to any
+  // element of this tensor, though mathematically it does not reach it.
+  bool spreads = false;
 };
+
+// The largest of a block's rows.
+double least_error(const Gradient&, const Block&);
 
 struct GroupGradients {
   std::vector<Gradient> dq;  // one a query head of the group, (Sq, d)
@@ -32,7 +41,9 @@ std::int64_t first_head(const Problem&, const Group&);
 std::int64_t heads_of_group(const Problem&);
 // Memory that one call of gradients needs, its result included.
 std::int64_t gradients_footprint(const Problem&);
+// `rounded_scores`: the comparator rounds S and dP too, as where they lie in memory in the dtype.
 // Calls `finished` after each slice of query rows. May be called on several threads at once.
-GroupGradients gradients(const Inputs&, const Group&, const std::function<void()>& finished);
+GroupGradients gradients(const Inputs&, const Group&, bool rounded_scores,
+                         const std::function<void()>& finished);
 
 }  // namespace flashbench::judge

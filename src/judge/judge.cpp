@@ -1,13 +1,14 @@
 #include "judge/judge.hpp"
 
+#include <cblas.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <atomic>
 #include <filesystem>
-#include <thread>
 
+#include "judge/comparator.hpp"
+#include "judge/finished.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
 
@@ -15,7 +16,13 @@ namespace flashbench::judge {
 
 namespace {
 
-constexpr std::size_t longest_run = 8;  // blocks that share one reading of the keys
+// Blocks that share one reading of the keys: up to 8, but so few that a run of them, which is a
+// sign of life only when it is finished, takes seconds at most.
+std::size_t longest_run(const Problem& problem, const std::vector<Block>& blocks) {
+  constexpr double most = 2e10;  // FLOPs
+  const double block = 4.0 * block_rows * static_cast<double>(problem.seq_k * problem.head_dim);
+  return blocks.empty() ? 1 : static_cast<std::size_t>(std::clamp(most / block, 1.0, 8.0));
+}
 
 std::int64_t reference_bytes(const Problem& problem) {
   // O, dQ, dK and dV with what stands beside them
@@ -34,6 +41,11 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
                   fmt::format("{}: its shape is ({}) where the problem has ({})", path,
                               fmt::join(array.shape, ", "), fmt::join(shape, ", ")));
   return array;
+}
+
+Judge::Judge(std::unique_ptr<Reference> reference, double flops_limit)
+    : reference_(std::move(reference)), flops_limit_(flops_limit) {
+  openblas_set_num_threads(1);  // the judge's own threads share the blocks
 }
 
 reply::Any Judge::answer(const request::Any& request, const Tell& tell) {
@@ -59,10 +71,10 @@ Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
   Set set;
   set.inputs = std::make_unique<Inputs>(problem_, input, pass, tell);
   set.blocks = blocks_to_compare(problem_, input.seed, flops_limit_);
-  set.runs = runs_of(set.blocks, longest_run);
+  set.runs = runs_of(set.blocks, longest_run(problem_, set.blocks));
   set.known.resize(set.runs.size());
-  if (pass != Pass::fwd) set.groups = groups_to_compare(problem_, input.seed, flops_limit_);
-  set.gradients.resize(set.groups.size());
+  if (pass != Pass::fwd)
+    set.groups = groups_to_compare(problem_, input.seed, std::min(flops_limit_, most_flops));
   return set;
 }
 
@@ -98,7 +110,7 @@ Judge::Outputs Judge::read(const request::Judge& request) const {
   const auto lse = std::filesystem::path(request.dir) / "lse.npy";
   if (std::filesystem::exists(lse))  // not every library gives one
     outputs.lse = read_tensor(request.dir, "lse", {problem_.batch, problem_.heads, problem_.seq_q});
-  outputs.coarse = request.impl == "naive";
+  outputs.rounded_scores = rounds_scores(request);
   return outputs;
 }
 
@@ -113,36 +125,36 @@ Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::siz
       outputs.o.read(
           ((block.batch * problem_.seq_q + block.first + row) * problem_.heads + block.head) * d, d,
           o.data() + row * d);
-    add(found.o, compare_o(block, references[i], o.data(), d, set.inputs->largest(Tensor::v)));
+    add(found.o, compare_o(block, references[i], o.data(), d, set.inputs->largest(Tensor::v),
+                           outputs.rounded_scores));
     if (!outputs.lse) continue;
     std::vector<float> lse(static_cast<std::size_t>(block.rows));
     outputs.lse->read((block.batch * problem_.heads + block.head) * problem_.seq_q + block.first,
                       block.rows, lse.data());
-    add(found.lse, compare_lse(block, references[i], lse.data(), problem_.dtype, outputs.coarse));
+    add(found.lse,
+        compare_lse(block, references[i], lse.data(), problem_.dtype, outputs.rounded_scores));
   }
   return found;
 }
 
 std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const Tell& tell) {
   std::vector<Found> found(set.runs.size());
-  std::atomic<std::size_t> done{0};
-  const auto speaker = std::this_thread::get_id();
+  Finished finished(tell, static_cast<double>(found.size()), "judging");
   const std::int64_t room = available_memory().value_or(INT64_MAX) / 2;
   const std::int64_t threads = std::max<std::int64_t>(room / reference_->footprint(problem_), 1);
   const auto body = [&](std::int64_t index) {
     const auto run = static_cast<std::size_t>(index);
-    const BlockRun& range = set.runs[run];
-    if (set.known[run]) {
-      found[run] = compare_run(set, outputs, run, *set.known[run]);
-    } else {
-      auto made =
-          reference_->forward(*set.inputs, std::span(set.blocks).subspan(range.first, range.count));
-      found[run] = compare_run(set, outputs, run, made);
-      if (keep_) set.known[run] = std::move(made);
+    const auto blocks = std::span(set.blocks).subspan(set.runs[run].first, set.runs[run].count);
+    auto here = std::exchange(set.known[run], std::nullopt);
+    if (!here) {
+      here = reference_->forward(*set.inputs, blocks);
+      reference_->draw(*set.inputs, blocks, *here, false);
     }
-    const std::size_t finished = ++done;
-    if (std::this_thread::get_id() == speaker)
-      tell(static_cast<double>(finished), static_cast<double>(found.size()), "judging");
+    if (outputs.rounded_scores && !here->front().rounded_scores_error)
+      reference_->draw(*set.inputs, blocks, *here, true);
+    found[run] = compare_run(set, outputs, run, *here);
+    if (keep_) set.known[run] = std::move(here);
+    finished();
   };
   parallel_for(static_cast<std::int64_t>(found.size()), body, threads);
   return found;

@@ -1,6 +1,7 @@
 // The judge's state between prepare and drop, and the comparison of one folder of outputs.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,8 +20,8 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
 
 class Judge {
  public:
-  explicit Judge(std::unique_ptr<Reference> reference, double flops_limit = most_flops)
-      : reference_(std::move(reference)), flops_limit_(flops_limit) {}
+  // flops_limit: of a forward, above which blocks are sampled.
+  explicit Judge(std::unique_ptr<Reference> reference, double flops_limit = most_flops);
 
   reply::Any answer(const request::Any&, const Tell&);
   reply::Prepare prepare(const request::Prepare&, const Tell&);
@@ -35,16 +36,21 @@ class Judge {
     std::vector<BlockRun> runs;
     std::vector<std::optional<std::vector<BlockReference>>> known;  // one a run
     std::vector<Group> groups;                                      // empty without a backward
-    std::vector<std::optional<GroupGradients>> gradients;           // one a group
+    // One a group; the first without, the second with rounded scores.
+    std::array<std::vector<std::optional<GroupGradients>>, 2> gradients;
   };
   struct Outputs {
     NpyArray o;
     std::optional<NpyArray> lse;  // (b, h, s)
-    bool coarse = false;
+    bool rounded_scores = false;
   };
   struct Found {
     Outcome o, lse;
   };
+  // Whether the comparator rounds scores too: fp32 has nothing to round.
+  bool rounds_scores(const request::Judge& request) const {
+    return request.rounded_scores && problem_.dtype != Dtype::fp32;
+  }
   Set make_set(const InputSet&, Pass, const Tell&);
   Outputs read(const request::Judge&) const;
   std::vector<Found> compare(Set&, const Outputs&, const Tell&);

@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <atomic>
-#include <thread>
 
+#include "judge/finished.hpp"
 #include "judge/judge.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
@@ -22,7 +21,7 @@ Outcome compare_head(const char* tensor, const NpyArray& got, const Gradient& gr
                rows.data() + i * shape.dim);
     add(sum, compare_gradient(tensor, block, gradient.exact.data() + first * shape.dim,
                               gradient.comparator.data() + first * shape.dim, rows.data(),
-                              shape.dim, largest));
+                              shape.dim, least_error(gradient, block), largest, gradient.spreads));
   }
   return sum;
 }
@@ -57,23 +56,17 @@ void Judge::judge_backward(Set& set, const request::Judge& request, const Tell& 
                                 read_tensor(request.dir, "dk", keys.list()),
                                 read_tensor(request.dir, "dv", keys.list())};
   std::vector<GradientsFound> found(set.groups.size());
-  std::atomic<std::int64_t> slices{0};
-  const auto speaker = std::this_thread::get_id();
-  const auto finished = [&] {
-    const std::int64_t done = ++slices;
-    if (std::this_thread::get_id() == speaker)
-      tell(static_cast<double>(done), 0, "judging gradients");
-  };
+  const bool rounded = rounds_scores(request);
+  auto& known = set.gradients[rounded ? 1 : 0];
+  known.resize(set.groups.size());
+  Finished finished(tell, 0, "judging gradients");
   const std::int64_t room = available_memory().value_or(INT64_MAX) / 2;
   const auto body = [&](std::int64_t index) {
     const auto i = static_cast<std::size_t>(index);
-    if (set.gradients[i]) {
-      found[i] = compare_group(set, outputs, set.groups[i], *set.gradients[i]);
-      return;
-    }
-    GroupGradients made = gradients(*set.inputs, set.groups[i], finished);
-    found[i] = compare_group(set, outputs, set.groups[i], made);
-    if (keep_) set.gradients[i] = std::move(made);
+    auto here = std::exchange(known[i], std::nullopt);
+    if (!here) here = gradients(*set.inputs, set.groups[i], rounded, std::ref(finished));
+    found[i] = compare_group(set, outputs, set.groups[i], *here);
+    if (keep_) known[i] = std::move(here);
   };
   parallel_for(static_cast<std::int64_t>(found.size()), body,
                std::max<std::int64_t>(room / gradients_footprint(problem_), 1));

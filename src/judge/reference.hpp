@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -25,6 +26,8 @@ struct BlockReference {
   std::vector<double> top;  // the row's largest score; -inf likewise
   // The largest error of the same-dtype unfused computation (interface.md, Check) in this block.
   double comparator_error = 0;
+  // The same where the comparator rounds S too; found when first needed (comparator.hpp).
+  std::optional<double> rounded_scores_error;
   // Elements of o, sorted, that need not be finite though the reference is: there the comparator
   // itself overflows, or the column of V holds a NaN or infinity at a key that the row does not
   // see.
@@ -38,6 +41,10 @@ class Reference {
   virtual std::int64_t footprint(const Problem&) const = 0;
   // The blocks are of one batch and head. May be called on several threads at once.
   virtual std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const = 0;
+  // Further draws of the comparator, of blocks that forward gave: they raise comparator_error, or,
+  // with rounded_scores, find rounded_scores_error (comparator.hpp).
+  virtual void draw(const Inputs&, std::span<const Block>, std::span<BlockReference>,
+                    bool rounded_scores) const = 0;
 };
 
 // fp64, OpenBLAS's dgemm.

@@ -23,12 +23,18 @@ std::int64_t slice_rows(const Problem& problem) {
 
 class CpuReference : public Reference {
  public:
-  CpuReference() { openblas_set_num_threads(1); }  // the judge's own threads share the blocks
   std::int64_t footprint(const Problem& problem) const override {
     const std::int64_t keys = problem.seq_k * problem.head_dim * 24;
     return keys + 12 * problem.seq_k * slice_rows(problem) + (1 << 20);
   }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
+  void draw(const Inputs& inputs, std::span<const Block> blocks,
+            std::span<BlockReference> references, bool rounded_scores) const override {
+    if (rounded_scores)
+      round_scores(inputs, blocks, references);
+    else
+      add_draws(inputs, blocks, references);
+  }
 
  private:
   // Appends to the reference, and to the comparator's O.

@@ -2,19 +2,19 @@
 // exponentials, once to add up P V over chunks of keys whose weights lie in shared memory.
 #include "judge/reference_cuda.hpp"
 
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <iterator>
+
+#include "judge/elements.cuh"
 
 namespace flashbench::judge {
 namespace {
 
-constexpr int threads = 128, longest_d = 256;
+using namespace detail;
+constexpr int threads = 128;
 
 struct Arguments {
   FlashbenchTensor q, k, v;
@@ -23,36 +23,6 @@ struct Arguments {
   int d;
   double scale;
   bool by_eight;  // keys lie so that eight elements can be read at once
-};
-
-__device__ double widen(float x) {
-  return x;
-}
-__device__ double widen(__half x) {
-  return __half2float(x);
-}
-__device__ double widen(__nv_bfloat16 x) {
-  return __bfloat162float(x);
-}
-template <class Element>
-__device__ float rounded(float x);
-template <>
-__device__ float rounded<float>(float x) {
-  return x;
-}
-template <>
-__device__ float rounded<__half>(float x) {
-  return __half2float(__float2half_rn(x));
-}
-template <>
-__device__ float rounded<__nv_bfloat16>(float x) {
-  return __bfloat162float(__float2bfloat16_rn(x));
-}
-
-// Eight neighbouring elements, in one load where they lie so.
-template <class Element>
-struct alignas(8 * sizeof(Element)) Eight {
-  Element x[8];
 };
 
 // A score in both precisions.
@@ -176,11 +146,6 @@ __global__ void __launch_bounds__(threads) reference_rows(const __grid_constant_
   }
 }
 
-FlashbenchStatus say(FlashbenchStatus status, FlashbenchMessage* message, const char* text) {
-  if (message) std::snprintf(message->text, sizeof message->text, "%s", text);
-  return status;
-}
-
 const void* kernel_of(FlashbenchDtype dtype) {
   switch (dtype) {
     case FLASHBENCH_FP16:
@@ -197,8 +162,9 @@ const void* kernel_of(FlashbenchDtype dtype) {
 FlashbenchStatus reference_forward(const FlashbenchProblem& p, const FlashbenchForward& inputs,
                                    const ReferenceOutput& output, void* stream,
                                    FlashbenchMessage* message) {
-  if (p.head_dim > longest_d)
-    return say(FLASHBENCH_UNSUPPORTED, message, "the reference takes head dimensions up to 256");
+  if (p.head_dim > detail::longest_d)
+    return detail::say(FLASHBENCH_UNSUPPORTED, message,
+                       "the reference takes head dimensions up to 256");
   const long long rows = p.batch * p.query_heads * p.seq_q;
   if (rows == 0) return FLASHBENCH_OK;
   const FlashbenchTensor& k = inputs.k;
@@ -225,7 +191,7 @@ FlashbenchStatus reference_forward(const FlashbenchProblem& p, const FlashbenchF
                                              parameters, 0, static_cast<cudaStream_t>(stream));
   if (error != cudaSuccess) {
     cudaGetLastError();
-    return say(FLASHBENCH_FAILED, message, cudaGetErrorString(error));
+    return detail::say(FLASHBENCH_FAILED, message, cudaGetErrorString(error));
   }
   return FLASHBENCH_OK;
 }

@@ -20,4 +20,23 @@ FlashbenchStatus reference_forward(const FlashbenchProblem& problem,
                                    const FlashbenchForward& inputs, const ReferenceOutput& output,
                                    void* stream, FlashbenchMessage* message);
 
+// Further draws of the comparator (comparator.hpp) for one row of one head: draws [first, first +
+// count), at most most_draws. Their largest error raises errors[slot].
+inline constexpr int most_draws = 8;
+struct DrawTask {
+  int row, first, count, slot;
+};
+// All on the device. errors must have been cleared.
+struct Drawing {
+  const double* exact;  // O of the problem's rows, (Sq, d)
+  const DrawTask* tasks;
+  int task_count;
+  bool rounded_scores;
+  float* errors;
+};
+
+// `problem` has one batch and one head. Enqueues on `stream`.
+FlashbenchStatus draw_forward(const FlashbenchProblem& problem, const FlashbenchForward& inputs,
+                              const Drawing&, void* stream, FlashbenchMessage* message);
+
 }  // namespace flashbench::judge

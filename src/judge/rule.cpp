@@ -55,10 +55,12 @@ void close(Outcome& outcome) {
 }  // namespace
 
 Outcome compare_o(const Block& block, const BlockReference& reference, const float* got,
-                  std::int64_t d, double largest_v) {
+                  std::int64_t d, double largest_v, bool rounded_scores) {
   Outcome outcome;
   outcome.rows = block.rows;
-  const double bound = 2 * reference.comparator_error + 1e-5 * std::min(1.0, largest_v);
+  const double other =
+      rounded_scores ? reference.rounded_scores_error.value() : reference.comparator_error;
+  const double bound = 2 * other + 1e-5 * std::min(1.0, largest_v);
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
     const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
     const double wanted = reference.o[static_cast<std::size_t>(i)], value = got[i];
@@ -76,7 +78,7 @@ Outcome compare_o(const Block& block, const BlockReference& reference, const flo
 }
 
 Outcome compare_lse(const Block& block, const BlockReference& reference, const float* got,
-                    Dtype dtype, bool coarse) {
+                    Dtype dtype, bool rounded_scores) {
   Outcome outcome;
   outcome.rows = block.rows;
   for (std::int64_t i = 0; i < block.rows; ++i) {
@@ -84,7 +86,7 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
     const double wanted = reference.lse[static_cast<std::size_t>(i)], value = got[i];
     const double top = reference.top[static_cast<std::size_t>(i)];
     double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
-    if (coarse) bound = std::max({bound, unit(dtype, wanted), unit(dtype, top)});
+    if (rounded_scores) bound = std::max({bound, unit(dtype, wanted), unit(dtype, top)});
     if (std::isfinite(value) && std::isfinite(wanted)) {
       measure(outcome, "lse", at, std::fabs(value - wanted), bound);
     } else if (value != wanted && !(std::isnan(value) && std::isnan(wanted))) {
@@ -96,22 +98,22 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
 }
 
 Outcome compare_gradient(const char* tensor, const Block& block, const double* wanted,
-                         const float* comparator, const float* got, std::int64_t d,
-                         double largest) {
+                         const float* comparator, const float* got, std::int64_t d, double least,
+                         double largest, bool spreads) {
   Outcome outcome;
   outcome.rows = block.rows;
-  double other = 0;
+  double other = least;
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
     const double error = std::fabs(static_cast<double>(comparator[i]) - wanted[i]);
     if (std::isfinite(error)) other = std::max(other, error);
   }
   const double bound = 3 * other + 1e-5 * std::min(1.0, largest);
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
-    if (!std::isfinite(wanted[i])) continue;  // what NaN inputs make of gradients is not judged
     const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
-    if (std::isfinite(got[i]))
+    const bool finite = std::isfinite(got[i]), same = finite == std::isfinite(wanted[i]);
+    if (same && finite)
       measure(outcome, tensor, at, std::fabs(static_cast<double>(got[i]) - wanted[i]), bound);
-    else if (std::isfinite(comparator[i]))
+    else if (!same && (finite || (std::isfinite(comparator[i]) && !spreads)))
       misplace(outcome, tensor, at, got[i], wanted[i]);
   }
   close(outcome);

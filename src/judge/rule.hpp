@@ -17,15 +17,21 @@ struct Outcome {
   bool misplaced = false;  // NaN or infinity where it must not be, or the reverse
 };
 
-// got: (rows, d) of the block.
+// got: (rows, d) of the block. `rounded_scores`: the implementation keeps S in memory in the dtype,
+// so that the comparator that does so too is its measure (BlockReference::rounded_scores_error).
 Outcome compare_o(const Block&, const BlockReference&, const float* got, std::int64_t d,
-                  double largest_v);
-// `coarse`: scores were kept in the dtype (naive), which allows one unit of it.
-Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype, bool coarse);
-// Gradients: three times the comparator's error. A block is up to 64 rows of one head from row
-// `first` on; wanted, comparator, got: (rows, d). largest: of the operands.
+                  double largest_v, bool rounded_scores);
+// `rounded_scores` allows one unit of the dtype at the size of the scores.
+Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype,
+                    bool rounded_scores);
+// Gradients: three times the comparator's error, which counts as `least` at the least. A block is
+// up to 64 rows of one head from row `first` on; wanted, comparator, got: (rows, d). largest: of
+// the operands. What is not finite must not be so in `got` either; elsewhere NaN and infinity are
+// wrong, except where the comparator overflows too, or everywhere if `spreads`: a NaN among the
+// inputs may reach this tensor by a masked weight's 0 * NaN.
 Outcome compare_gradient(const char* tensor, const Block&, const double* wanted,
-                         const float* comparator, const float* got, std::int64_t d, double largest);
+                         const float* comparator, const float* got, std::int64_t d, double least,
+                         double largest, bool spreads);
 void add(Outcome& sum, const Outcome& part);
 TensorCheck to_check(const std::string& tensor, const Outcome&, std::int64_t rows_total);
 

@@ -60,12 +60,14 @@ void write(Json& json, const request::Judge& judge) {
   json["pass"] = name(judge.pass);
   json["set"] = judge.set;
   json["dir"] = judge.dir;
+  json["rounded_scores"] = judge.rounded_scores;
 }
 void read(const Json& json, request::Judge& judge) {
   judge.impl = read_text(json, "impl");
   judge.pass = read_word(json, "pass", judge.pass);
   judge.set = static_cast<int>(read_integer_or(json, "set", 0));
   judge.dir = read_text(json, "dir");
+  judge.rounded_scores = read_flag(json, "rounded_scores").value_or(false);
 }
 
 void write(Json& json, const request::Run& run) {

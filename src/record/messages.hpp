@@ -55,7 +55,8 @@ struct Judge {
   Pass pass = Pass::fwd;
   int set = 0;
   std::string dir;
-  std::string impl;  // "naive" has a wider LSE bound
+  std::string impl;             // for progress and errors alone
+  bool rounded_scores = false;  // it keeps S in memory in the problem's dtype: see judge/rule.hpp
 };
 struct Run {
   std::string impl;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,9 @@ struct Bench {
   std::vector<WorkerLink> workers;  // as in roster
   std::unique_ptr<GpuMonitor> gpu;  // null: a CPU, or a GPU that cannot be watched
   Judging judge;
+  // Of the problem at hand, by pass: the checksums of the first worker that made its inputs. Only
+  // where there is no judge.
+  std::map<Pass, std::vector<std::string>> first_inputs;
   CeilingTable ceilings;
   Measurement measurement;
   Scratch scratch;

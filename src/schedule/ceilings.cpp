@@ -13,11 +13,19 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
+Reply ask(WorkerLink& worker, const request::Ceiling& ceiling) {
+  try {
+    return worker.ask(ceiling);
+  } catch (const WorkerLost& lost) {
+    throw CeilingLost(lost.what(), lost.timed_out);
+  }
+}
+
 }  // namespace
 
 void CeilingTable::measure(WorkerLink& worker, const std::string& name, double for_ms) {
   broken_.insert(name);  // until it has answered
-  const Reply reply = worker.ask(request::Ceiling{name, for_ms});
+  const Reply reply = ask(worker, {name, for_ms});
   if (reply.status != Status::ok) return;
   for (const double rate : body_of<reply::Ceiling>(reply).rates)
     if (std::isfinite(rate) && rate > 0) rates_[name].push_back(rate);

@@ -12,11 +12,16 @@
 
 namespace flashbench {
 
+// The worker died while it measured a ceiling: no row is to blame.
+struct CeilingLost : WorkerLost {
+  using WorkerLost::WorkerLost;
+};
+
 // Rates by ceiling, gathered over a whole run.
 class CeilingTable {
  public:
   // One turn of `name` in that worker. A ceiling that the worker refuses, or dies of, is not asked
-  // for again; the death is passed on (WorkerLost).
+  // for again; the death is passed on as CeilingLost.
   void measure(WorkerLink&, const std::string& name, double for_ms);
   bool usable(const std::string& name) const { return !broken_.contains(name); }
   std::vector<Ceiling> medians() const;

@@ -65,8 +65,9 @@ struct CheckInputs {
 bool judge_set(Bench& bench, RowRun& run, int set, const std::string& folder,
                const CheckInputs& check) {
   const Case& what = run.what();
-  const Judgement judgement = bench.judge.judge(check.inputs, check.checksums,
-                                                request::Judge{what.pass, set, folder, what.impl},
+  const bool rounded = run.row.cost && keeps_rounded_scores(what.problem, *run.row.cost);
+  const request::Judge question{what.pass, set, folder, what.impl, rounded};
+  const Judgement judgement = bench.judge.judge(check.inputs, check.checksums, question,
                                                 bench.pace.listener("judging " + short_name(what)));
   if (judgement.status != Status::ok) {
     run.row.memory.needed_bytes = judgement.needed_bytes;

@@ -21,6 +21,16 @@ Reply prepare_worker(Bench& bench, std::size_t worker, const request::Prepare& i
   return session.ask(inputs, listener);
 }
 
+// Without a judge to hold the inputs against, those of the first worker that made them count.
+void compare_inputs(Bench& bench, const std::vector<RowRun*>& its_rows, Pass pass,
+                    const std::vector<std::string>& checksums) {
+  const auto& first = bench.first_inputs.try_emplace(pass, checksums).first->second;
+  const std::string reason = different_inputs("the first worker", first, checksums);
+  if (reason.empty()) return;
+  for (RowRun* run : its_rows)
+    if (!run->finished) bench.finish(*run, Status::failed, reason);
+}
+
 // Every worker holds these inputs, so that one may lack the memory that another took: its rows are
 // set aside.
 Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request::Prepare& inputs) {
@@ -30,15 +40,17 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
     if (!run->finished) by_worker[run->worker].push_back(run);
   for (const auto& [worker, its_rows] : by_worker) {
     const Reply reply = prepare_worker(bench, worker, inputs);
-    if (reply.status == Status::ok) checksums[worker] = body_of<reply::Prepare>(reply).checksums;
+    if (reply.status != Status::ok) {
+      for (RowRun* run : its_rows) settle(bench, *run, reply, by_worker.size() == 1);
+      continue;
+    }
+    checksums[worker] = body_of<reply::Prepare>(reply).checksums;
     for (RowRun* run : its_rows) {
-      if (reply.status != Status::ok) {
-        settle(bench, *run, reply, by_worker.size() == 1);
-        continue;
-      }
       run->take_inputs(checksums[worker]);
       if (run->finished) bench.pace.row_done();
     }
+    if (bench.options.check == Check::none)
+      compare_inputs(bench, its_rows, inputs.pass, checksums[worker]);
   }
   return checksums;
 }
@@ -76,6 +88,10 @@ void run_alone(Bench& bench, RowRun& run, bool fresh) {
   drop_all(bench);
   try {
     measure(bench, {&run}, true);
+  } catch (const CeilingLost& lost) {  // not asked for again, so this comes to an end
+    bench.worker(run).stop();
+    bench.warn(lost.what());
+    if (!run.finished) run_alone(bench, run, fresh);
   } catch (const WorkerLost& lost) {
     bench.worker(run).stop();
     if (!fresh) return run_alone(bench, run, true);
@@ -121,6 +137,7 @@ void run_group(Bench& bench, const std::vector<RowRun*>& rows) {
     if (!run->finished) run_alone(bench, *run, lost_one);
   drop_all(bench);
   bench.judge.drop();
+  bench.first_inputs.clear();
 }
 
 }  // namespace flashbench

@@ -16,16 +16,41 @@ constexpr std::array<int, 2> watched{SIGINT, SIGTERM};
 
 // All that the handler touches is lock-free.
 std::atomic<int> signals_seen{0};
-std::array<std::atomic<pid_t>, 64> groups{};
+// Process groups, in blocks that are added as they fill and never given back: a handler may be
+// reading them at any time.
+struct GroupBlock {
+  std::array<std::atomic<pid_t>, 64> ids{};
+  std::atomic<GroupBlock*> next{nullptr};
+};
+GroupBlock first_groups;
 std::array<char, 4096> scratch{};
 std::atomic<bool> scratch_set{false};
 
-static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free);
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<pid_t>::is_always_lock_free &&
+              std::atomic<GroupBlock*>::is_always_lock_free);
+
+// Puts `to` where `from` stands, in the first place that holds it. False where none does.
+bool exchange_group(pid_t from, pid_t to) {
+  for (GroupBlock* block = &first_groups; block; block = block->next.load())
+    for (auto& id : block->ids) {
+      pid_t held = from;
+      if (id.compare_exchange_strong(held, to)) return true;
+    }
+  return false;
+}
+
+void add_group_block() {
+  auto* added = new GroupBlock;
+  GroupBlock* last = &first_groups;
+  for (GroupBlock* next = nullptr; !last->next.compare_exchange_strong(next, added); next = nullptr)
+    last = next;
+}
 
 // Only async-signal-safe calls, hence rm rather than std::filesystem.
 void end_at_once() {
-  for (const auto& group : groups)
-    if (const pid_t id = group.load(); id > 0) kill(-id, SIGKILL);
+  for (const GroupBlock* block = &first_groups; block; block = block->next.load())
+    for (const auto& group : block->ids)
+      if (const pid_t id = group.load(); id > 0) kill(-id, SIGKILL);
   if (scratch_set.load()) {
     const pid_t child = fork();
     if (child == 0) {
@@ -68,17 +93,11 @@ bool interrupted() {
 }
 
 void register_process_group(pid_t id) {
-  for (auto& group : groups) {
-    pid_t free_place = 0;
-    if (group.compare_exchange_strong(free_place, id)) return;
-  }
+  while (!exchange_group(0, id)) add_group_block();
 }
 
 void forget_process_group(pid_t id) {
-  for (auto& group : groups) {
-    pid_t held = id;
-    if (group.compare_exchange_strong(held, 0)) return;
-  }
+  exchange_group(id, 0);
 }
 
 void register_scratch(const std::string& path) {

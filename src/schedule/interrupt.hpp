@@ -25,7 +25,7 @@ class InterruptScope {
 
 bool interrupted();
 
-// Process groups that the second signal kills.
+// Process groups that the second signal kills, however many.
 void register_process_group(pid_t);
 void forget_process_group(pid_t);
 // The one temporary folder that the second signal removes; empty: none.

@@ -4,19 +4,33 @@
 
 namespace flashbench {
 
+std::string different_inputs(const std::string& who, const std::vector<std::string>& theirs,
+                             const std::vector<std::string>& workers) {
+  if (workers.empty() || workers.size() != theirs.size())
+    return fmt::format("the worker gave {} checksums of its inputs and {} gave {}", workers.size(),
+                       who, theirs.size());
+  for (std::size_t set = 0; set < theirs.size(); ++set)
+    if (theirs[set] != workers[set])
+      return fmt::format("the worker's input set {} differs from that of {} (checksums {} and {})",
+                         set, who, workers[set], theirs[set]);
+  return {};
+}
+
 Judgement Judging::judge(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                          const request::Judge& question, const OnProgress& on_progress) {
-  std::string cause;
+  Judgement lost_twice;
   for (int attempt = 0; attempt < 2; ++attempt) {
     try {
       return ask(inputs, checksums, question, on_progress);
     } catch (const WorkerLost& lost) {
       session_.stop();
       prepared_.reset();
-      cause = lost.what();
+      lost_twice.status = lost.timed_out ? Status::timeout : Status::crashed;
+      lost_twice.reason =
+          fmt::format("could not be judged, which is not its own fault: {}", lost.what());
     }
   }
-  return {Status::failed, fmt::format("could not be judged: {}", cause), {}, {}};
+  return lost_twice;
 }
 
 Judgement Judging::ask(const request::Prepare& inputs, const std::vector<std::string>& checksums,
@@ -32,9 +46,9 @@ Judgement Judging::ask(const request::Prepare& inputs, const std::vector<std::st
               {}};
     prepared_ = body_of<reply::Prepare>(reply).checksums;
   }
-  const bool comparable = !prepared_->empty() && prepared_->size() == checksums.size();
-  if (comparable && *prepared_ != checksums)
-    return {Status::failed, "could not be judged: worker and judge made different inputs", {}, {}};
+  if (const std::string reason = different_inputs("the judge", *prepared_, checksums);
+      !reason.empty())
+    return {Status::failed, fmt::format("could not be judged: {}", reason), {}, {}};
   const Reply reply = session_.ask(question, on_progress);
   if (reply.status != Status::ok)
     return {

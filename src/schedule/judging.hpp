@@ -10,8 +10,13 @@
 
 namespace flashbench {
 
+// Why a worker's inputs cannot be taken for those that another process (`who`) made; empty: they
+// are the same. Checksums are one a set; a worker that gives none proves nothing.
+std::string different_inputs(const std::string& who, const std::vector<std::string>& theirs,
+                             const std::vector<std::string>& workers);
+
 struct Judgement {
-  Status status = Status::ok;  // of the judging, not of the row
+  Status status = Status::ok;  // ok: it was judged, and tensors hold the verdicts
   std::string reason;
   std::optional<std::int64_t> needed_bytes;
   std::vector<TensorCheck> tensors;
@@ -23,9 +28,9 @@ class Judging {
       : session_(roster.judge_program, roster.judge_arguments, "", timeout_s) {}
 
   // Has the judge prepare these inputs, unless it holds them (drop() comes between two problems),
-  // and asks it. `checksums` are the
-  // worker's of the same inputs: unequal ones are a failure. A judge that dies is started again
-  // once a question.
+  // and asks it. `checksums` are the worker's of the same inputs: other ones, or none, are a
+  // failure. A judge that dies is started again once a question; when it dies again the question is
+  // lost, as crashed or timeout.
   Judgement judge(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                   const request::Judge& question, const OnProgress& on_progress);
   void drop();

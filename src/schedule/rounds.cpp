@@ -97,7 +97,7 @@ void run_rounds(Bench& bench, const std::vector<RowRun*>& all, bool alone,
       turn(bench, run, alone);
       conclude_if_enough(run);
     }
-    if (!alone && round < ceiling_rounds) ceiling_turns(bench, company);
+    if (round < ceiling_rounds) ceiling_turns(bench, company);
   }
 }
 

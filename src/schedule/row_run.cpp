@@ -45,6 +45,24 @@ std::string of_forward(const std::string& checksum) {
   return checksum.substr(0, end);
 }
 
+// Why the output that a turn left for an input set disqualifies the row; empty: it does not. Where
+// no output of this set was written before (--no-check), the first turn's sets the mark.
+std::string take_hash(RowRun& run, const reply::Run& reply, std::size_t set) {
+  const bool was_run = std::ranges::any_of(
+      reply.samples, [set](const Sample& sample) { return sample.set == static_cast<int>(set); });
+  if (!was_run) return {};
+  const std::string left = set < reply.hashes.size() ? reply.hashes[set] : "";
+  std::string& expected = run.hashes[set];
+  if (left.empty())
+    return fmt::format("turn {} gave no hash of the output it left for input set {}", run.turns,
+                       set);
+  if (expected.empty()) expected = left;
+  if (left == expected) return {};
+  return fmt::format("turn {} left another output than {} (input set {}: hash {}, expected {})",
+                     run.turns, run.row.numerics.empty() ? "before" : "the one that was judged",
+                     set, left, expected);
+}
+
 }  // namespace
 
 void RowRun::start_over() {
@@ -54,6 +72,7 @@ void RowRun::start_over() {
   turns = 0;
   set_aside = judged = false;
   repeats_equal = true;
+  hashes.fill("");
   row.deterministic.reset();
 }
 
@@ -101,17 +120,21 @@ std::string take_turn(RowRun& run, const reply::Run& reply) {
   if (!reply.guards_intact)
     return reply.guard_reason.empty() ? "a timed turn wrote outside its tensors"
                                       : reply.guard_reason;
-  for (std::size_t set = 0; run.repeats_equal && set < run.hashes.size(); ++set) {
-    const std::string& judged = run.hashes[set];
-    if (set >= reply.hashes.size() || reply.hashes[set].empty() || judged.empty()) continue;
-    if (reply.hashes[set] != judged)
-      return fmt::format(
-          "turn {} left another output than the one that was judged "
-          "(input set {}: hash {}, judged {})",
-          run.turns, set, reply.hashes[set], judged);
-  }
+  if (run.repeats_equal)
+    for (std::size_t set = 0; set < run.hashes.size(); ++set)
+      if (std::string reason = take_hash(run, reply, set); !reason.empty()) return reason;
   run.samples.insert(run.samples.end(), reply.samples.begin(), reply.samples.end());
   return {};
+}
+
+bool keeps_rounded_scores(const Problem& problem, const Cost& cost) {
+  if (problem.dtype == Dtype::fp32) return false;
+  return std::ranges::any_of(cost.kernels, [&](const KernelCost& kernel) {
+    const auto bytes = kernel.traffic.written.find("scores");
+    if (bytes == kernel.traffic.written.end() || bytes->second <= 0) return false;
+    const double scores = kernel.flops / (2 * static_cast<double>(problem.head_dim));
+    return bytes->second <= 2 * scores;
+  });
 }
 
 void take_description(Row& row, const reply::Describe& description) {

@@ -23,6 +23,7 @@ struct RowRun {
   bool set_aside = false;      // out of memory among others: gets one more chance alone
   bool judged = false;         // hashes are those of outputs that passed (or were not to be judged)
   bool repeats_equal = true;
+  // Of each set's output as judged, or, where none was judged, as first seen.
   std::array<std::string, input_sets> hashes;
   std::vector<Sample> samples;
   std::vector<Reading> readings;  // of the GPU while they were taken
@@ -46,6 +47,10 @@ bool precise(const RowRun&, const Options&);
 
 // Takes a turn's answer in. Returns why the row has failed, or an empty string.
 std::string take_turn(RowRun&, const reply::Run&);
+
+// Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
+// kernel of products writes at most two bytes of scores for each that it multiplies out.
+bool keeps_rounded_scores(const Problem&, const Cost&);
 
 // Facts about the row that describe and output bring.
 void take_description(Row&, const reply::Describe&);

@@ -65,7 +65,7 @@ double loss(const Inputs& inputs, const Group& group, Tensor moved, std::int64_t
 TEST(Gradients, AreTheDerivativesOfTheForward) {
   const Inputs inputs(small(Dtype::fp32), {1, ""}, Pass::bwd, quiet);
   const Group group{1, 1};
-  const GroupGradients made = gradients(inputs, group, [] {});
+  const GroupGradients made = gradients(inputs, group, false, [] {});
   constexpr double step = 1e-5;
   for (const std::int64_t at : {0, 101, 555}) {
     const auto slope = [&](Tensor tensor) {
@@ -96,7 +96,7 @@ TEST_P(GradientsInEveryDtype, PassTheComparatorAndFailWhatIsWrong) {
                                   i % shape.dim)] = from.comparator[static_cast<std::size_t>(i)];
   };
   for (const Group& group : groups_to_compare(problem, 1, 1e18)) {
-    const GroupGradients made = gradients(inputs, group, [] {});
+    const GroupGradients made = gradients(inputs, group, false, [] {});
     for (std::size_t h = 0; h < made.dq.size(); ++h)
       put(made.dq[h], q, group, first_head(problem, group) + static_cast<std::int64_t>(h), dq);
     put(made.dk, k, group, group.kv_head, dk);
@@ -122,6 +122,96 @@ TEST_P(GradientsInEveryDtype, PassTheComparatorAndFailWhatIsWrong) {
   EXPECT_EQ(verdicts(), (std::vector<Verdict>{V::pass, V::fail, V::pass}));
   for (float& x : dq) x *= 1.1f;
   EXPECT_EQ(verdicts()[0], V::fail);
+}
+
+// Inputs of `small` with one element of one of them replaced.
+class Spoilt {
+ public:
+  Spoilt(Tensor tensor, std::int64_t row, std::int64_t kv_head, float value) {
+    Problem p = small(Dtype::fp32);
+    const Inputs made(p, {1, ""}, Pass::bwd, quiet);
+    p.init = Init::loaded;
+    for (const Tensor each : inputs_of(Pass::bwd)) {
+      const Shape shape = shape_of(p, each);
+      std::vector<float> values(static_cast<std::size_t>(shape.elements()));
+      for (std::int64_t b = 0; b < shape.batch; ++b)
+        for (std::int64_t h = 0; h < shape.heads; ++h) {
+          const auto rows = made.rows(each, b, h, 0, shape.seq);
+          for (std::int64_t i = 0; i < shape.seq * shape.dim; ++i)
+            values[static_cast<std::size_t>(
+                ((b * shape.seq + i / shape.dim) * shape.heads + h) * shape.dim + i % shape.dim)] =
+                rows[static_cast<std::size_t>(i)];
+        }
+      if (each == tensor)
+        values[static_cast<std::size_t>((row * shape.heads + kv_head) * shape.dim + 3)] = value;
+      write_npy(folder_ / (std::string(tensor_files[static_cast<std::size_t>(each)]) + ".npy"),
+                shape.list(), NpyType::f4, values.data());
+    }
+    inputs = std::make_unique<Inputs>(p, InputSet{1, folder_.path()}, Pass::bwd, quiet);
+  }
+  std::unique_ptr<Inputs> inputs;
+
+ private:
+  Folder folder_;
+};
+
+// small(): 70 queries, 90 keys, causal, so query i sees keys 0 ... i + 20.
+TEST(Gradients, ANaNInVReachesTheQueriesThatSeeItAndTheKeysThoseSee) {
+  const Spoilt spoilt(Tensor::v, 85, 1, NAN);
+  const GroupGradients made = gradients(*spoilt.inputs, {0, 1}, false, [] {});
+  for (std::size_t i = 0; i < 70 * 8; ++i)
+    EXPECT_EQ(std::isnan(made.dq[0].exact[i]), i / 8 >= 65) << i;
+  for (std::size_t i = 0; i < 90 * 8; ++i) {
+    EXPECT_TRUE(std::isnan(made.dk.exact[i])) << i;  // the last query sees every key
+    EXPECT_FALSE(std::isnan(made.dv.exact[i])) << i;
+  }
+  EXPECT_TRUE(made.dq[0].spreads && made.dk.spreads);
+  EXPECT_FALSE(made.dv.spreads);
+  const GroupGradients other = gradients(*spoilt.inputs, {0, 0}, false, [] {});
+  EXPECT_FALSE(other.dq[0].spreads);
+  for (const double x : other.dk.exact) EXPECT_TRUE(std::isfinite(x));
+}
+
+TEST(Gradients, ANaNInDOReachesOnlyTheKeysThatItsQuerySees) {
+  const Spoilt spoilt(Tensor::d_o, 4, 2, NAN);  // query head 2 is the first of KV head 1
+  const GroupGradients made = gradients(*spoilt.inputs, {0, 1}, false, [] {});
+  for (std::size_t i = 0; i < 70 * 8; ++i)
+    EXPECT_EQ(std::isnan(made.dq[0].exact[i]), i / 8 == 4) << i;
+  for (std::size_t i = 0; i < 90 * 8; ++i) {
+    EXPECT_EQ(std::isnan(made.dk.exact[i]), i / 8 <= 24) << i;
+    EXPECT_EQ(std::isnan(made.dv.exact[i]), i / 8 <= 24 && i % 8 == 3) << i;
+  }
+}
+
+TEST(Gradients, MayNotBeFiniteOnlyWhereTheReferenceIsNot) {
+  const Block block{0, 0, 0, 1};
+  const std::vector<double> wanted{1, NAN, 2};
+  const std::vector<float> comparator{1, NAN, 2};
+  const auto fails = [&](const std::vector<float>& got, bool spreads) {
+    const Outcome outcome = compare_gradient("dk", block, wanted.data(), comparator.data(),
+                                             got.data(), 3, 0, 1, spreads);
+    return outcome.failed_blocks > 0;
+  };
+  EXPECT_FALSE(fails({1, NAN, 2}, false));
+  EXPECT_FALSE(fails({1, INFINITY, 2}, false));
+  EXPECT_TRUE(fails({1, 0, 2}, false));  // healed
+  EXPECT_TRUE(fails({1, 0, 2}, true));
+  EXPECT_TRUE(fails({1, NAN, NAN}, false));
+  EXPECT_FALSE(fails({1, NAN, NAN}, true));
+  EXPECT_TRUE(fails({1, NAN, 3}, true));
+}
+
+// An unfused backward keeps S and dP in the dtype as well.
+TEST(Gradients, HaveAWiderComparatorWhereScoresAreRounded) {
+  const Inputs inputs(small(Dtype::bf16), {1, ""}, Pass::bwd, quiet);
+  const auto error = [&](bool rounded_scores) {
+    const Gradient dk = gradients(inputs, {0, 0}, rounded_scores, [] {}).dk;
+    double most = 0;
+    for (std::size_t i = 0; i < dk.exact.size(); ++i)
+      most = std::max(most, std::fabs(dk.comparator[i] - dk.exact[i]));
+    return most;
+  };
+  EXPECT_GT(error(true), 1.2 * error(false));
 }
 
 TEST(Gradients, SampleGroupsOfLargeProblems) {

@@ -51,12 +51,12 @@ class Court {
     result.o = comparator(problem_, keys, q, 0);
     return result;
   }
-  std::vector<TensorCheck> verdicts(const Result& result, const std::string& impl = "v2") {
+  std::vector<TensorCheck> verdicts(const Result& result, bool rounded_scores = false) {
     const Folder folder;
     write_npy(folder / "o.npy", shape().list(), NpyType::f4, result.o.data());
     write_npy(folder / "lse.npy", {problem_.batch, problem_.heads, problem_.seq_q}, NpyType::f4,
               result.lse.data());
-    return judge_.judge({Pass::fwd, 0, folder.path(), impl}, quiet).tensors;
+    return judge_.judge({Pass::fwd, 0, folder.path(), "v2", rounded_scores}, quiet).tensors;
   }
   void passes(const Result& result) {
     for (const TensorCheck& check : verdicts(result))
@@ -188,12 +188,32 @@ TEST(Judge, CatchesAnLseOfBaseTwo) {
   EXPECT_THAT(checks[1].reason, HasSubstr("lse at b=0"));
 }
 
-TEST(Judge, AllowsNaiveOneUnitOfItsScores) {
+TEST(Judge, AllowsScoresRoundedInMemoryOneUnit) {
   Court court(causal(256));
   Result result = court.attend();
   for (float& x : result.lse) x += 0x1p-10f * std::max(std::fabs(x) / 4, 0.01f);
-  EXPECT_EQ(court.verdicts(result, "v2")[1].verdict, Verdict::fail);
-  EXPECT_EQ(court.verdicts(result, "naive")[1].verdict, Verdict::pass);
+  EXPECT_EQ(court.verdicts(result, false)[1].verdict, Verdict::fail);
+  EXPECT_EQ(court.verdicts(result, true)[1].verdict, Verdict::pass);
+  Court wide(causal(256, Dtype::fp32));  // has no narrower scores
+  EXPECT_EQ(wide.verdicts(result, true)[1].verdict, Verdict::fail);
+}
+
+// cases.md A27: a reference of 16 bits would call its own copy free of error.
+TEST_P(InEveryDtype, FindsTheErrorOfItsOwnReferenceRounded) {
+  const Problem problem = causal(300, GetParam());
+  Court court(problem);
+  const Inputs inputs(problem, {1, ""}, Pass::fwd, quiet);
+  Result copy{{}, {}};
+  const auto blocks = blocks_to_compare(problem, 1);
+  for (const BlockReference& block : cpu_reference()->forward(inputs, blocks)) {
+    for (const double x : block.o) copy.o.push_back(rounded(GetParam(), static_cast<float>(x)));
+    copy.lse.insert(copy.lse.end(), block.lse.begin(), block.lse.end());
+  }
+  for (const TensorCheck& check : court.verdicts(copy)) {
+    EXPECT_EQ(check.verdict, Verdict::pass) << check.reason;
+    EXPECT_GT(check.max_abs.value(), 0);
+    EXPECT_GT(check.ratio.value(), 0);
+  }
 }
 
 TEST(Judge, PassesACorrectKernelAtEverySeed) {

@@ -6,6 +6,7 @@
 namespace flashbench::judge {
 namespace {
 
+using flashbench::testing::Folder;
 using ::testing::HasSubstr;
 
 const Tell quiet = [](double, double, const std::string&) {};
@@ -25,6 +26,26 @@ TEST(Judge, SaysWhatIsWrongWithAFolder) {
   judge.prepare({causal(64), Pass::fwd, {{1, ""}}}, quiet);
   EXPECT_THROW(judge.judge({Pass::fwd, 0, "/nowhere", "v2"}, quiet), std::runtime_error);
   EXPECT_THROW(judge.judge({Pass::fwd, 3, "/nowhere", "v2"}, quiet), Refusal);
+}
+
+TEST(Judge, TellsOfFinishedWorkOnWhicheverThread) {
+  const Problem problem = causal(1024);
+  std::vector<double> done;
+  const Tell tell = [&](double so_far, double of, const std::string& what) {
+    if (what != "judging") return;
+    EXPECT_EQ(of, 2);  // 16 blocks, 8 to a run
+    done.push_back(so_far);
+  };
+  const Folder folder;
+  const std::vector<float> o(1024 * 64);
+  write_npy(folder / "o.npy", {1, 1024, 1, 64}, NpyType::f4, o.data());
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    Judge judge(cpu_reference());
+    judge.prepare({problem, Pass::fwd, {{1, ""}}}, quiet);
+    done.clear();
+    judge.judge({Pass::fwd, 0, folder.path(), "v2"}, tell);
+    EXPECT_EQ(done, (std::vector<double>{1, 2}));
+  }
 }
 
 TEST(Judge, TalksTheProtocol) {

@@ -92,6 +92,30 @@ TEST_F(GpuReferenceTest, AgreesAtAnyScale) {
   }
 }
 
+// Sums in another order move an error by a fraction of a unit, not more.
+TEST_F(GpuReferenceTest, DrawsTheComparatorLikeTheCpu) {
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16})
+    for (const std::int64_t rows : {1, 9, 200})
+      for (const bool rounded_scores : {false, true}) {
+        const Problem problem = problem_of(dtype, Mask::causal, rows, 200, 64);
+        const Inputs inputs(problem, {4, ""}, Pass::fwd, quiet);
+        const std::vector<Block> all = blocks_to_compare(problem, 1);
+        const auto blocks = std::span(all).first(runs_of(all, 8).front().count);
+        auto wanted = cpu_reference()->forward(inputs, blocks);
+        auto got = gpu_->forward(inputs, blocks);
+        cpu_reference()->draw(inputs, blocks, wanted, rounded_scores);
+        gpu_->draw(inputs, blocks, got, rounded_scores);
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const double error =
+              rounded_scores ? *got[i].rounded_scores_error : got[i].comparator_error;
+          const double other =
+              rounded_scores ? *wanted[i].rounded_scores_error : wanted[i].comparator_error;
+          EXPECT_GT(other, 0);
+          EXPECT_NEAR(error, other, 0.3 * other) << rows << " rows, block " << i;
+        }
+      }
+}
+
 TEST_F(GpuReferenceTest, PutsANanOfVWhereTheCpuPutsIt) {
   Problem problem = problem_of(Dtype::fp16, Mask::causal, 70, 70, 64);
   problem.init = Init::loaded;

@@ -20,7 +20,7 @@ TEST(Request, of_every_kind_reads_back) {
       request::Describe{problem, "v2", Pass::bwd},
       request::Prepare{problem, Pass::fwd_bwd, {{18446744073709551615u, ""}, {2, "/in"}}},
       request::Output{"v2", Pass::bwd, 1, "/out", "naive", true},
-      request::Judge{Pass::bwd, 1, "/out", "v2"},
+      request::Judge{Pass::bwd, 1, "/out", "naive", true},
       request::Run{"v2", Pass::fwd, 12.5, std::nullopt, Cache::warm, 1},
       request::Run{"v2", Pass::fwd, std::nullopt, 100, Cache::cold, 0},
       request::Ceiling{"copy", 5},

@@ -77,8 +77,72 @@ TEST(Failure, TheJudgeIsStartedAgainOnce) {
   unsetenv("FAKE_MARKER");
   EXPECT_EQ(rows.at("judgeonce").status, Status::ok) << rows.at("judgeonce").reason;
   EXPECT_EQ(rows.at("ok").status, Status::ok);
-  EXPECT_EQ(rows.at("judgecrash").status, Status::failed);
-  EXPECT_THAT(rows.at("judgecrash").reason, HasSubstr("could not be judged"));
+  EXPECT_EQ(rows.at("judgecrash").status, Status::crashed);
+  EXPECT_THAT(rows.at("judgecrash").reason,
+              HasSubstr("could not be judged, which is not its own fault: fake-worker was killed"));
+}
+
+TEST(Failure, AJudgeThatGivesNoSignOfLifeIsATimeoutAndNoFailure) {
+  Options options = quick();
+  options.timeout_s = 0.3;
+  const auto rows = by_impl(run(plan_of({"judgehang", "ok"}), options));
+  EXPECT_EQ(rows.at("judgehang").status, Status::timeout);
+  EXPECT_THAT(rows.at("judgehang").reason, HasSubstr("no sign of life for 0.3 s (while judging"));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+}
+
+// A worker under another name, which has the faults that the environment asks for.
+struct FaultyWorker {
+  Folder folder;
+  std::string program = folder / "faulty";
+  explicit FaultyWorker(const char* checksums) {
+    std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, program);
+    setenv("FAKE_CHECKSUMS", checksums, 1);
+  }
+  ~FaultyWorker() { unsetenv("FAKE_CHECKSUMS"); }
+  // Beside a worker that is in order, as source "plugin".
+  Roster beside() const {
+    Roster roster = fake_roster();
+    roster.workers.push_back(roster.workers.front());
+    roster.workers.back().program = program;
+    roster.workers.back().source = "plugin";
+    return roster;
+  }
+};
+
+Plan plan_with_plugin() {
+  Plan plan = plan_of({"ok", "ok:2"});
+  plan.cases.back().source = "plugin";
+  return plan;
+}
+
+TEST(Failure, AWorkerThatDoesNotProveItsInputsIsNotJudged) {
+  const std::map<std::string, std::string> reasons{
+      {"none", "gave 0 checksums"}, {"few", "gave 1 checksums"}, {"other", "input set 1 differs"}};
+  for (const auto& [fault, reason] : reasons) {
+    const FaultyWorker faulty(fault.c_str());
+    const Log log;
+    const auto rows = by_impl(run(plan_with_plugin(), quick(), faulty.beside()));
+    EXPECT_EQ(rows.at("ok").status, Status::ok) << rows.at("ok").reason;
+    EXPECT_EQ(rows.at("ok:2").status, Status::failed) << fault;
+    EXPECT_THAT(rows.at("ok:2").reason, HasSubstr(reason));
+    EXPECT_THAT(log.lines("judge ok:2"), IsEmpty());
+    EXPECT_THAT(log.lines("run ok:2"), IsEmpty());
+  }
+}
+
+TEST(Failure, WithoutAJudgeWorkersWithOtherInputsAreNotTimed) {
+  Options options = quick();
+  options.check = Check::none;
+  for (const char* fault : {"few", "other"}) {
+    const FaultyWorker faulty(fault);
+    const Log log;
+    const auto rows = by_impl(run(plan_with_plugin(), options, faulty.beside()));
+    EXPECT_EQ(rows.at("ok").status, Status::ok) << rows.at("ok").reason;
+    EXPECT_EQ(rows.at("ok:2").status, Status::failed);
+    EXPECT_THAT(rows.at("ok:2").reason, HasSubstr("the first worker"));
+    EXPECT_THAT(log.lines("run ok:2"), IsEmpty());
+  }
 }
 
 TEST(Failure, WhatHasEnoughOutlivesALaterCrashInItsGroup) {
@@ -102,6 +166,16 @@ TEST(Failure, ACeilingThatCrashesConvictsNoRow) {
   unsetenv("FAKE_CEILING_CRASH");
   for (const Row& row : result.rows) EXPECT_EQ(row.status, Status::ok) << row.reason;
   EXPECT_EQ(log.lines("ceiling copy").size(), 1u);
+}
+
+TEST(Failure, ACeilingThatCrashesBesideARowAloneConvictsItNeither) {
+  setenv("FAKE_CEILING_CRASH", "1", 1);
+  Options options = quick();
+  options.time_budget_s = 0.3;
+  const auto rows = by_impl(run(plan_of({"noisy", "crash:1"}), options));
+  unsetenv("FAKE_CEILING_CRASH");
+  EXPECT_EQ(rows.at("noisy").status, Status::ok) << rows.at("noisy").reason;
+  EXPECT_EQ(rows.at("crash:1").status, Status::crashed);
 }
 
 TEST(Failure, AWorkerThatCannotStartIsNamed) {
@@ -149,10 +223,8 @@ TEST(Failure, KillsAtRandomMomentsLoseNoFinishedRow) {
           result.rows, [&](const Row& row) { return key(row.what) == key(finished.what); });
       EXPECT_EQ(same->status, finished.status);
       EXPECT_EQ(same->time ? same->time->n : 0, finished.time ? finished.time->n : 0);
-      // Who is killed alone is crashed; whose judge is killed twice could not be judged.
-      if (same->status == Status::failed)
-        EXPECT_THAT(same->reason, HasSubstr("could not be judged: fake-worker was killed by"));
-      else if (same->status == Status::crashed)
+      // Who is killed alone, or whose judge is killed twice, is crashed.
+      if (same->status == Status::crashed)
         EXPECT_THAT(same->reason, HasSubstr("killed by signal"));
       else
         EXPECT_EQ(same->status, Status::ok) << same->reason;

@@ -5,9 +5,11 @@
 // FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
-//   wronghash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward that does
-//   not repeat), zero, babble; of the judge: wrong, judgecrash, judgeonce (unless the file
-//   FAKE_MARKER is there).
+//   wronghash:N, nohash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward
+//   that does not repeat), zero, babble; of the judge: wrong, judgecrash, judgehang, judgeonce
+//   (unless the file FAKE_MARKER is there).
+// A program whose name ends in "faulty" gives, by FAKE_CHECKSUMS, "none", one too "few", or "other"
+// ones.
 #include <signal.h>
 #include <unistd.h>
 
@@ -39,7 +41,8 @@ void sleep_ms(int ms) {
 
 class Fake {
  public:
-  Fake(int descriptor, bool has_device) : channel_(descriptor), has_device_(has_device) {}
+  Fake(int descriptor, bool has_device, bool faulty)
+      : channel_(descriptor), has_device_(has_device), faulty_(faulty) {}
 
   int serve() {
     for (std::string line; channel_.read_line(line) == Channel::Read::line;) {
@@ -124,6 +127,11 @@ class Fake {
     reply::Prepare result;
     for (const InputSet& set : r.sets)
       result.checksums.push_back(q_of(set) + (r.pass == Pass::fwd ? "-k-v" : "-k-v-do"));
+    const char* checksums = std::getenv("FAKE_CHECKSUMS");
+    const std::string fault = faulty_ && checksums ? checksums : "";
+    if (fault == "none") result.checksums.clear();
+    if (fault == "few") result.checksums.pop_back();
+    if (fault == "other") result.checksums.back() = "other";
     return ok(result);
   }
   // FAKE_MEMORY is a file that one worker at a time holds, from prepare to drop.
@@ -165,6 +173,7 @@ class Fake {
     note("judge " + r.impl + " " + std::to_string(r.set));
     const char* marker = std::getenv("FAKE_MARKER");
     if (r.impl == "judgecrash") abort();
+    if (r.impl == "judgehang") sleep_ms(1000000);
     if (r.impl == "judgeonce" && marker && !std::filesystem::exists(marker)) {
       std::ofstream(marker) << "died";
       raise(SIGKILL);
@@ -218,6 +227,7 @@ class Fake {
     }
     result.hashes = {"h0", "h1"};
     if (what == "wronghash" && now) result.hashes[1] = "other";
+    if (what == "nohash" && now) result.hashes.pop_back();
     if (what == "atomic") result.hashes = {"x" + std::to_string(run), "y"};
     result.wall_ms = 2;
     return result;
@@ -237,7 +247,7 @@ class Fake {
   Reply answer(const request::Bye&) { return ok(reply::Bye{}); }
 
   Channel channel_;
-  bool has_device_, exit_after_reply_ = false, greeted_ = false;
+  bool has_device_, faulty_, exit_after_reply_ = false, greeted_ = false;
   std::int64_t id_ = 0;
   Problem problem_;
   std::set<std::string> served_;
@@ -251,5 +261,6 @@ int main(int argc, char** argv) {
   for (int i = 1; i + 1 < argc; ++i)
     if (std::string(argv[i]) == "--descriptor") descriptor = std::stoi(argv[i + 1]);
   if (descriptor < 0) return 2;
-  return Fake(descriptor, !std::string(argv[0]).ends_with("cuda")).serve();
+  const std::string name = argv[0];
+  return Fake(descriptor, !name.ends_with("cuda"), name.ends_with("faulty")).serve();
 }

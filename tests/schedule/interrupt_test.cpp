@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <array>
 #include <thread>
 
 #include "schedule/fake_run.hpp"
@@ -113,6 +115,38 @@ TEST(Interrupt, ASecondOneEndsAtOnce) {
   EXPECT_EQ(WEXITSTATUS(status), 130);
   EXPECT_TRUE(front.workers_gone());
   EXPECT_TRUE(std::filesystem::is_empty(front.folder / "tmp"));
+}
+
+TEST(Interrupt, ASecondOneEndsHoweverManyProcessGroupsThereAre) {
+  std::array<int, 2> ends{};  // closed at the other end once every process is gone
+  ASSERT_EQ(pipe(ends.data()), 0);
+  const pid_t front = fork();
+  if (front == 0) {
+    const InterruptScope scope;
+    for (int i = 0; i < 150; ++i) {
+      const pid_t worker = fork();
+      if (worker == 0) {
+        alarm(30);  // whatever becomes of the test
+        for (;;) pause();
+      }
+      setpgid(worker, worker);
+      register_process_group(worker);
+      if (i % 3 == 0) {  // a place that is given back is taken again
+        forget_process_group(worker);
+        register_process_group(worker);
+      }
+    }
+    raise(SIGINT);
+    raise(SIGINT);
+    _exit(0);
+  }
+  close(ends[1]);
+  int status = 0;
+  waitpid(front, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 130);
+  pollfd gone{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&gone, 1, 10000), 1) << "some of them are left";
+  close(ends[0]);
 }
 
 TEST(Interrupt, AKilledFrontLeavesNoWorkers) {

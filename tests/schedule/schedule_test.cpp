@@ -67,6 +67,18 @@ TEST(Schedule, MeasuresTheCeilingsOfThePipesInUseInEachRound) {
   EXPECT_EQ(result.ceilings[0].n, 9);
 }
 
+TEST(Schedule, MeasuresCeilingsBesideARowThatRunsAlone) {
+  const Log log;
+  Told told;
+  const ScheduleResult result =
+      run_plan(plan_of({"ok", "crashshared"}), fake_roster(), quick(), told.events());
+  EXPECT_EQ(told.warnings.size(), 1u);  // the group was dissolved
+  const auto lines = log.lines();
+  const auto last_run = std::ranges::find(lines.rbegin(), lines.rend(), "run crashshared");
+  EXPECT_THAT(std::vector<std::string>(lines.rbegin(), last_run), Contains("ceiling sgemm"));
+  for (const Row& row : result.rows) EXPECT_TRUE(row.utilization.ceiling) << row.what.impl;
+}
+
 TEST(Schedule, FlagsARowWhoseBudgetEndsFirst) {
   const auto rows = by_impl(run(plan_of({"noisy", "ok"})));
   EXPECT_THAT(rows.at("noisy").flags, Contains("imprecise"));
@@ -124,13 +136,14 @@ TEST(Schedule, SaysWhatGoesOnAndHowLongItWillTake) {
 }
 
 TEST(Schedule, ShowsNoTimeForARowThatFails) {
-  const auto rows =
-      by_impl(run(plan_of({"ok", "wrong", "wronghash:2", "guard", "launchfail", "zero", "shaky"})));
+  const auto rows = by_impl(run(
+      plan_of({"ok", "wrong", "wronghash:2", "guard", "launchfail", "zero", "shaky", "nohash:2"})));
   EXPECT_EQ(rows.at("ok").status, Status::ok);
   const std::map<std::string, std::string> reasons{
       {"wrong", "off by 0.3"},      {"wronghash:2", "than the one that was judged"},
       {"guard", "behind O"},        {"launchfail", "invalid configuration"},
-      {"zero", "a sample of 0 ms"}, {"shaky", "two forward runs"}};
+      {"zero", "a sample of 0 ms"}, {"shaky", "two forward runs"},
+      {"nohash:2", "no hash"}};
   for (const auto& [impl, reason] : reasons) {
     EXPECT_EQ(rows.at(impl).status, Status::failed) << impl;
     EXPECT_THAT(rows.at(impl).reason, HasSubstr(reason));
@@ -228,6 +241,15 @@ TEST(Schedule, ChecksOnlyOrNotAtAllWhenAsked) {
   EXPECT_EQ(rows.at("wrong").status, Status::ok);
   EXPECT_THAT(rows.at("wrong").numerics, IsEmpty());
   EXPECT_THAT(log.lines("judge"), IsEmpty());
+}
+
+TEST(Schedule, HoldsBothInputSetsOfUncheckedTurnsAgainstTheFirst) {
+  Options options = quick();
+  options.check = Check::none;
+  const auto rows = by_impl(run(plan_of({"ok", "wronghash:2"}), options));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+  EXPECT_EQ(rows.at("wronghash:2").status, Status::failed);
+  EXPECT_THAT(rows.at("wronghash:2").reason, HasSubstr("than before (input set 1: hash other"));
 }
 
 TEST(Schedule, DumpsTheFirstSetInAFolderNamedAfterTheKey) {

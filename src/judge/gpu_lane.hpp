@@ -1,0 +1,113 @@
+// A stream with room for what one call of the GPU's reference needs.
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "judge/reference_cuda.hpp"
+#include "worker/answer.hpp"
+
+namespace flashbench::judge {
+
+// Throws Refusal.
+inline void check(cudaError_t error) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  throw Refusal(error == cudaErrorMemoryAllocation ? Status::oom : Status::failed,
+                fmt::format("the judge's GPU: {}", cudaGetErrorString(error)));
+}
+
+class DeviceBytes {
+ public:
+  explicit DeviceBytes(std::size_t bytes) {
+    check(cudaMalloc(&data_, std::max<std::size_t>(bytes, 1)));
+  }
+  ~DeviceBytes() { cudaFree(data_); }
+  DeviceBytes(const DeviceBytes&) = delete;
+  DeviceBytes& operator=(const DeviceBytes&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+// What the device says of some rows of one head.
+struct RowResults {
+  std::vector<double> o, lse, top;
+  std::vector<float> comparator;
+};
+
+class Lane {
+ public:
+  Lane(std::int64_t rows, std::int64_t d)
+      : rows_(rows), d_(d), memory_(static_cast<std::size_t>(rows * (d * 12 + 64) + 256)) {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  ~Lane() { cudaStreamDestroy(stream_); }
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  bool fits(std::int64_t rows, std::int64_t d) const { return rows <= rows_ && d <= d_; }
+  // `head`: one head of one batch, with as many query rows as are wanted.
+  RowResults run(const FlashbenchProblem& head, const FlashbenchForward& inputs) {
+    const auto rows = static_cast<std::size_t>(head.seq_q);
+    const auto elements = rows * static_cast<std::size_t>(head.head_dim);
+    auto* o = reinterpret_cast<double*>(memory_.data());
+    double* lse = o + elements;
+    double* top = lse + rows;
+    auto* comparator = reinterpret_cast<float*>(top + rows);
+    FlashbenchMessage message{};
+    if (reference_forward(head, inputs, {o, lse, top, comparator}, stream_, &message) !=
+        FLASHBENCH_OK)
+      throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
+    RowResults results;
+    fetch(results.o, o, elements);
+    fetch(results.lse, lse, rows);
+    fetch(results.top, top, rows);
+    fetch(results.comparator, comparator, elements);
+    check(cudaStreamSynchronize(stream_));
+    return results;
+  }
+  // The largest error a slot over the tasks; `exact`: O of the head's rows.
+  std::vector<float> draw(const FlashbenchProblem& head, const FlashbenchForward& inputs,
+                          const std::vector<double>& exact, const std::vector<DrawTask>& tasks,
+                          std::size_t slots, bool rounded_scores) {
+    auto* device_exact = reinterpret_cast<double*>(memory_.data());
+    auto* device_tasks = reinterpret_cast<DrawTask*>(device_exact + exact.size());
+    auto* errors = reinterpret_cast<float*>(device_tasks + tasks.size());
+    std::vector<float> found(slots, 0.0f);
+    send(device_exact, exact);
+    send(device_tasks, tasks);
+    send(errors, found);
+    const Drawing drawing{device_exact, device_tasks, static_cast<int>(tasks.size()),
+                          rounded_scores, errors};
+    FlashbenchMessage message{};
+    if (draw_forward(head, inputs, drawing, stream_, &message) != FLASHBENCH_OK)
+      throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
+    fetch(found, errors, slots);
+    check(cudaStreamSynchronize(stream_));
+    return found;
+  }
+
+ private:
+  template <class T>
+  void send(T* to, const std::vector<T>& from) {
+    check(
+        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_));
+  }
+  template <class T>
+  void fetch(std::vector<T>& to, const T* from, std::size_t count) {
+    to.resize(count);
+    check(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+  }
+
+  std::int64_t rows_, d_;
+  DeviceBytes memory_;
+  cudaStream_t stream_ = nullptr;
+};
+
+}  // namespace flashbench::judge
