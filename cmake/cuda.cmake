@@ -49,6 +49,11 @@ add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/d
 target_link_libraries(flashbench_judge_cuda PUBLIC flashbench_judge_core CUDA::cudart_static)
 flashbench_program(flashbench-worker-cuda src/worker/main_cuda.cpp flashbench_worker_cuda
                    flashbench_kernels_cuda)
+flashbench_shared_library(worker-cuda-library SHARED src/worker/main_library_cuda.cpp LINK flashbench_worker_cuda)
+set_target_properties(worker-cuda-library PROPERTIES OUTPUT_NAME flashbench-worker-cuda)
+flashbench_shared_library(flashbench-builtin-cuda MODULE plugins/builtin/builtin.cpp LINK flashbench_kernels_cuda)
+flashbench_shared_library(flashbench-faults-cuda MODULE ${faults} plugins/faults/host_access_cuda.cpp
+                          LINK flashbench_kernels_cuda CUDA::cudart_static)
 flashbench_program(flashbench-judge-cuda src/judge/main_cuda.cpp flashbench_judge_cuda)
 
 if(FLASHBENCH_TESTS)

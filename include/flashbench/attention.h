@@ -25,6 +25,9 @@ extern "C" {
 
 #define FLASHBENCH_ABI 1u
 
+/* Of a function that a library exports, however it is compiled. */
+#define FLASHBENCH_EXPORT __attribute__((visibility("default")))
+
 typedef enum FlashbenchStatus {
   FLASHBENCH_OK = 0,
   FLASHBENCH_UNSUPPORTED = 1,   /* this problem or device is outside what the implementation does */
@@ -212,8 +215,8 @@ typedef struct FlashbenchPlugin {
   const FlashbenchImplementation* implementations;
 } FlashbenchPlugin;
 
-/* A plugin library exports this. */
-const FlashbenchPlugin* flashbench_plugin(void);
+/* A plugin library exports this. What it points to lives as long as the library. */
+FLASHBENCH_EXPORT const FlashbenchPlugin* flashbench_plugin(void);
 
 #ifdef __cplusplus
 }

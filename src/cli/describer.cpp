@@ -15,8 +15,9 @@ Describer::~Describer() {
 Describer::Answer Describer::ask(const Case& what) {
   for (std::size_t i = 0; i < roster_.workers.size(); ++i) {
     const WorkerFacts& worker = roster_.workers[i];
-    if (worker.source != what.source || worker.backend != what.backend || worker.program.empty())
-      continue;
+    if (worker.source != what.source || worker.backend != what.backend) continue;
+    if (!worker.absent.empty()) return {Status::unsupported, worker.absent, {}};
+    if (worker.program.empty()) continue;
     try {
       WorkerLink& session = sessions_.try_emplace(i, worker, timeout_s).first->second;
       const Reply reply = session.ask(request::Describe{what.problem, what.impl, what.pass});

@@ -9,7 +9,7 @@
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
 #include "plan/words.hpp"
-#include "roster/roster.hpp"
+#include "roster/guests.hpp"
 #include "version.hpp"
 
 namespace flashbench {
@@ -25,7 +25,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"run", run_command, run_help},          {"compare", compare_command, compare_help},
     {"report", report_command, report_help}, {"info", info_command, info_help},
-    {"list", list_command, list_help},
+    {"list", list_command, list_help},       {"selftest", selftest_command, selftest_help},
 };
 
 const Entry* find_entry(const std::string& name) {
@@ -35,7 +35,7 @@ const Entry* find_entry(const std::string& name) {
 
 const Entry& entry_of(const std::string& name) {
   if (const Entry* entry = find_entry(name)) return *entry;
-  for (const char* later : {"doctor", "selftest", "claims"})
+  for (const char* later : {"doctor", "claims"})
     if (name == later) throw UsageError(fmt::format("flashbench {} is not in this version", name));
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.emplace_back(entry.name);
@@ -75,6 +75,9 @@ int run_command_line(const Arguments& words) {
     return code;
   } catch (const DeviceError& error) {
     return complain(error.what(), exit_code::device);
+  } catch (const GuestError& error) {
+    return complain(error.what(),
+                    error.incomparable ? exit_code::not_comparable : exit_code::usage);
   } catch (const UsageError& error) {
     return complain(error.what(), exit_code::usage);
   } catch (const std::exception& error) {

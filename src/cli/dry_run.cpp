@@ -9,6 +9,7 @@
 
 #include "cli/console.hpp"
 #include "cli/describer.hpp"
+#include "cli/guests.hpp"
 #include "cli/known_roster.hpp"
 #include "cli/output.hpp"
 #include "cli/saving.hpp"
@@ -163,7 +164,11 @@ Kept check_files(const Options& options, const Report& plan, bool device_known) 
 int dry_run(const RunWords& words) {
   const Options& options = words.request.options;
   std::string why;
-  const Roster roster = roster_or_known(options.device, &why);
+  Roster roster = roster_or_known(options.device, &why);
+  if (why.empty())
+    invite_guests(roster, words.request);
+  else
+    know_guests(roster, words.request, why);
   for (const std::string& notice : roster.notices) print_error("flashbench: {}\n", notice);
   if (!why.empty()) print_error("flashbench: planning without a worker: {}\n", why);
   const Plan plan = make_plan(words.request, roster);

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
 #include "cli/dry_run.hpp"
+#include "cli/guests.hpp"
 #include "cli/known_roster.hpp"
 #include "cli/output.hpp"
 #include "cli/run_words.hpp"
@@ -95,6 +96,7 @@ Preparation prepare(const RunWords& words) {
   if (!options.baseline_file.empty()) ready.baseline = read_report(options.baseline_file);
   const std::optional<Report> earlier = report_to_resume(options);
   ready.roster = roster_for(words.request);
+  invite_guests(ready.roster, words.request);
   for (WorkerFacts& worker : ready.roster.workers)
     if (worker.hello.device) apply_peak(*worker.hello.device, options.peak_tflops);
   ready.plan = make_plan(words.request, ready.roster);
@@ -128,6 +130,8 @@ int measure(const RunWords& words, const Preparation& ready) {
   if (result.interrupted) codes.push_back(exit_code::interrupted);
   if (ready.baseline)
     codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));
+  if (!options.against.empty() && options.check != Check::only)
+    codes.push_back(compare_builds(report, ready.roster, options));
   return worst_exit_code(codes);
 }
 

@@ -78,6 +78,14 @@ Option text_option(const char* name, const char* value, const char* group, const
           }};
 }
 
+Option files_option(const char* name, const char* value, const char* help, Values& target) {
+  return {name, value, running_group, help, true, [&target](const Values& values) {
+            if (std::ranges::find(values, "") != values.end())
+              throw UsageError("the value is empty");
+            target = values;
+          }};
+}
+
 Option label_option(std::string& target) {
   Option option = text_option("label", "TEXT", output_group, "goes into the report", target);
   option.apply = [apply = std::move(option.apply)](const Values& values) {
@@ -117,8 +125,14 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                   "take finished rows from an earlier report of this device and build;\n"
                   "without --json the result goes back to FILE",
                   o.resume_file));
-  table.push_back(not_built("against", "PREFIX", "measuring another build beside this one is"));
-  table.push_back(not_built("plugin", "FILE", "plugins are"));
+  table.push_back(files_option("against", "[LABEL=]PREFIX",
+                               "another build's install or build folder: its implementations join\n"
+                               "the same rounds and are compared with this build's; repeatable",
+                               o.against));
+  table.push_back(files_option("plugin", "FILE",
+                               "more implementations: a shared library, or a Python file for\n"
+                               "python3; repeatable",
+                               o.plugins));
   table.push_back(not_built("counters", "", "hardware counters are"));
   table.push_back(not_built("profile", "", "profiling is"));
   table.push_back(not_built("explain", "", "explaining formulas is"));
@@ -141,8 +155,9 @@ void refuse_contradictions(const RunWords& words) {
   refuse_pair(words, "no-causal", "mask", masks);
   refuse_pair(words, "load", "init", "the values come from the files");
   refuse_pair(words, "load", "seed", "the values come from the files");
-  if (words.given.contains("threshold") && !words.given.contains("baseline"))
-    throw UsageError("--threshold says nothing without --baseline");
+  if (words.given.contains("threshold") && !words.given.contains("baseline") &&
+      !words.given.contains("against"))
+    throw UsageError("--threshold says nothing without --baseline or --against");
   if (words.given.contains("allow-different") && !words.given.contains("baseline"))
     throw UsageError("--allow-different says nothing without --baseline");
 }
@@ -226,6 +241,7 @@ Command run_help() {
           "  report FILE...        render saved reports again\n"
           "  info                  this machine: devices, peaks, measured ceilings\n"
           "  list                  implementations, and what each supports here\n"
+          "  selftest              plant known faults, show that each is caught\n"
           "  --version             version, commit and build\n"
           "\n"
           "Every axis takes a value, a comma list, or an inclusive range: 512:16k:*2,\n"

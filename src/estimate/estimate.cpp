@@ -191,12 +191,21 @@ void derive(Row& row, const std::vector<Ceiling>& ceilings,
 }
 
 void add_speedups(std::vector<Row>& rows) {
-  std::map<std::string, const Row*> first;
+  const auto measured = [](const Row& row) { return row.status == Status::ok && row.time; };
+  const auto question = [](const Case& what) {
+    return problem_key(what) + "/" + std::string(name(what.pass));
+  };
+  std::map<std::string, const Row*> first, ours;
+  for (const Row& row : rows)
+    if (measured(row) && row.what.source == "built-in")
+      ours.try_emplace(question(row.what) + "/" + row.what.impl, &row);
   for (Row& row : rows) {
     row.speedup.reset();
-    if (row.status != Status::ok || !row.time) continue;
-    const std::string question = problem_key(row.what) + "/" + std::string(name(row.what.pass));
-    const Row* base = first.try_emplace(question, &row).first->second;
+    if (!measured(row)) continue;
+    const Row* base = first.try_emplace(question(row.what), &row).first->second;
+    if (row.what.source.starts_with("against:"))
+      if (const auto own = ours.find(question(row.what) + "/" + row.what.impl); own != ours.end())
+        base = own->second;
     std::string vs = base->what.impl;
     if (base->what.source != row.what.source) vs += " (" + base->what.source + ")";
     if (base == &row) {

@@ -26,8 +26,8 @@ std::optional<Ratio> ratio(const Time& over, const Time& under);
 // Fills what follows from a row's own time: tflops, utilization (peak may be null), drift flag
 // ("drift" above 5 %).
 void derive(Row&, const std::vector<Ceiling>&, const std::optional<double>& peak_tflops);
-// speedup of every ok row over the first ok implementation of its problem_key and pass; failed rows
-// never take part.
+// speedup of every ok row over the first ok implementation of its problem_key and pass, but of
+// another build's row over this build's row of that name; failed rows never take part.
 void add_speedups(std::vector<Row>&);
 
 }  // namespace flashbench

@@ -50,9 +50,6 @@ std::vector<std::string> default_names(const Roster& roster,
 
 [[noreturn]] void refuse(const std::string& pattern, const Roster& roster,
                          const std::vector<NamedImplementation>& all) {
-  if (pattern.starts_with("pytorch"))
-    throw UsageError(
-        fmt::format("--impl: \"{}\": the PyTorch plugin is not in this version", pattern));
   std::vector<std::string> names;
   for (const auto& one : all)
     if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -31,6 +32,10 @@ std::string short_name(const Row& row, const Report& report) {
     if (!value.empty()) words += " " + axis.name + "=" + value;
   }
   return words;
+}
+
+bool is_another_builds(const Row& row) {
+  return row.what.source.starts_with("against:") && row.speedup;
 }
 
 std::string flag_note(const Report& report, const std::string& flag) {
@@ -92,6 +97,9 @@ std::vector<std::string> notes_of(const Report& report) {
     notes.push_back(
         one_line(short_name(row, report) + ": " + std::string(name(row.status)) + ": " + reason));
   }
+  if (std::ranges::any_of(report.rows, is_another_builds))
+    notes.emplace_back(
+        "against: speed-ups of another build are over this build's row of that name");
   for (const std::string& flag : flags) notes.push_back(one_line(flag_note(report, flag)));
   for (const std::string& init : zeros)
     notes.push_back("init " + init + ": draws less power than random data and may run faster");

@@ -2,65 +2,35 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "device/monitor.hpp"
 #include "device/peaks.hpp"
-#include "schedule/client.hpp"
+#include "roster/greet.hpp"
 
 namespace flashbench {
 
 namespace {
 
-namespace fs = std::filesystem;
 constexpr double hello_timeout_s = 30;
 
-std::vector<std::string> program_folders() {
-  std::error_code error;
-  const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-  return {here.string(), (here.parent_path() / "libexec" / "flashbench").string()};
-}
-
-// Empty when none of the folders has it.
-std::string find_program(const std::string& name, const std::vector<std::string>& folders) {
-  for (const std::string& folder : folders)
-    if (const std::string path = (fs::path(folder) / name).string();
-        access(path.c_str(), X_OK) == 0)
-      return path;
-  return {};
-}
-
-struct Greeting {
+struct Found {
   std::optional<WorkerFacts> worker;
   std::string reason;  // without a worker: why
 };
 
-Greeting greet(const std::string& name, Backend backend, const std::string& device,
+Found built_in(const std::string& name, Backend backend, const std::string& device,
                const std::vector<std::string>& folders) {
   const std::string program = find_program(name, folders);
   if (program.empty())
     return {{}, fmt::format("{} is not in {}", name, fmt::join(folders, " or "))};
-  try {
-    Client client(program, {});
-    Answer answer = client.ask(request::Hello{device}, hello_timeout_s);
-    if (answer.kind != Answer::Kind::reply) return {{}, fmt::format("{} {}", name, answer.reason)};
-    auto* hello = answer.reply.body ? std::get_if<reply::Hello>(&*answer.reply.body) : nullptr;
-    client.leave();
-    if (!hello) return {{}, fmt::format("{}: {}", name, answer.reply.reason)};
-    if (hello->protocol != protocol_version)
-      return {{},
-              fmt::format("{} speaks protocol {}, this program {}", name, hello->protocol,
-                          protocol_version)};
-    if (!hello->device) return {{}, hello->device_reason};
-    complete_from_driver(*hello->device);
-    apply_peak(*hello->device);
-    return {WorkerFacts{program, {}, "built-in", backend, std::move(*hello)}, ""};
-  } catch (const ProcessError& error) {
-    return {{}, error.what()};
-  }
+  Greeting greeting = greet(name, program, {}, device, hello_timeout_s);
+  if (!greeting.hello) return {{}, std::move(greeting.reason)};
+  if (!greeting.hello->device) return {{}, greeting.hello->device_reason};
+  complete_from_driver(*greeting.hello->device);
+  apply_peak(*greeting.hello->device);
+  return {WorkerFacts{program, {}, "built-in", backend, std::move(*greeting.hello), ""}, ""};
 }
 
 bool is_ordinal(const std::string& device) {
@@ -87,7 +57,7 @@ Roster call_roster(const std::string& device, const std::vector<std::string>& fo
   Roster roster;
   roster.judge_program = find_program("flashbench-judge", folders);
   if (device != "cpu") {
-    Greeting cuda = greet("flashbench-worker-cuda", Backend::cuda,
+    Found cuda = built_in("flashbench-worker-cuda", Backend::cuda,
                           is_ordinal(device) ? device : std::string("0"), folders);
     if (cuda.worker) {
       roster.backend = Backend::cuda;
@@ -102,7 +72,7 @@ Roster call_roster(const std::string& device, const std::vector<std::string>& fo
     if (device != "auto") throw DeviceError(fmt::format("no usable GPU: {}", cuda.reason));
     roster.notices.push_back(fmt::format("no usable GPU ({}): measuring on the CPU", cuda.reason));
   }
-  Greeting cpu = greet("flashbench-worker-cpu", Backend::cpu, "cpu", folders);
+  Found cpu = built_in("flashbench-worker-cpu", Backend::cpu, "cpu", folders);
   if (!cpu.worker) throw DeviceError(fmt::format("the CPU cannot be used: {}", cpu.reason));
   roster.workers.push_back(std::move(*cpu.worker));
   return roster;

@@ -16,6 +16,7 @@ struct WorkerFacts {
   std::string source;  // "built-in", "plugin:x", "against:x"
   Backend backend = Backend::cpu;
   reply::Hello hello;
+  std::string absent;  // why it cannot be started: its rows are unsupported. Empty: it can.
 };
 
 struct Roster {

@@ -31,6 +31,8 @@ void compare_inputs(Bench& bench, const std::vector<RowRun*>& its_rows, Pass pas
     if (!run->finished) bench.finish(*run, Status::failed, reason);
 }
 
+// Every worker holds these inputs, so that one may lack the memory that another took: its rows are
+// set aside.
 Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request::Prepare& inputs) {
   Checksums checksums;
   std::map<std::size_t, std::vector<RowRun*>> by_worker;
@@ -39,7 +41,7 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
   for (const auto& [worker, its_rows] : by_worker) {
     const Reply reply = prepare_worker(bench, worker, inputs);
     if (reply.status != Status::ok) {
-      for (RowRun* run : its_rows) settle(bench, *run, reply, true);
+      for (RowRun* run : its_rows) settle(bench, *run, reply, by_worker.size() == 1);
       continue;
     }
     checksums[worker] = body_of<reply::Prepare>(reply).checksums;
@@ -57,7 +59,8 @@ void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
   const request::Prepare inputs = inputs_of(rows, bench.options);
   const Checksums checksums = prepare(bench, rows, inputs);
   for (RowRun* run : rows)
-    if (!run->finished) check_row(bench, *run, inputs, checksums.at(run->worker), alone);
+    if (!run->finished && !run->set_aside)
+      check_row(bench, *run, inputs, checksums.at(run->worker), alone);
   const auto conclude = [&](RowRun& run) {
     check_again(bench, run, inputs, checksums.at(run.worker), alone);
     if (!run.finished && !run.set_aside) bench.finish(run, Status::ok);

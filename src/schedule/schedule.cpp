@@ -76,11 +76,15 @@ std::vector<std::vector<RowRun*>> groups_of(std::vector<RowRun>& rows) {
 }
 
 void refuse_orphans(Bench& bench, std::vector<RowRun>& rows) {
-  for (RowRun& run : rows)
-    if (!run.finished && run.worker >= bench.workers.size())
+  for (RowRun& run : rows) {
+    if (run.finished) continue;
+    if (run.worker >= bench.workers.size())
       bench.finish(run, Status::unsupported,
                    fmt::format("no worker here serves {} ({})", run.what().source,
                                name(run.what().backend)));
+    else if (const std::string& why = bench.roster.workers[run.worker].absent; !why.empty())
+      bench.finish(run, Status::unsupported, why);
+  }
 }
 
 // Returns false when the user interrupted.

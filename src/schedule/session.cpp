@@ -8,8 +8,9 @@ namespace flashbench {
 
 namespace {
 
-// Starting a GPU takes seconds on some machines, whatever time-out the user wants for work.
-constexpr double hello_timeout_s = 30;
+// Starting a GPU takes seconds on some machines, and so does loading a large Python package,
+// whatever time-out the user wants for work.
+constexpr double hello_timeout_s = 120;
 
 struct Doing {
   std::string operator()(const request::Hello&) const { return "starting"; }
@@ -40,15 +41,18 @@ std::string hello_device(const WorkerFacts& worker) {
   return std::to_string(device ? device->ordinal.value_or(0) : 0);
 }
 
-WorkerLink::WorkerLink(std::string program, std::vector<std::string> arguments, std::string device,
-                       double timeout_s)
-    : program_(std::move(program)),
+WorkerLink::WorkerLink(const std::string& program, std::vector<std::string> arguments,
+                       std::string device, double timeout_s)
+    : who_(std::filesystem::path(program).filename()),
+      program_(program),
       arguments_(std::move(arguments)),
       device_(std::move(device)),
       timeout_s_(timeout_s) {}
 
 WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
-    : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {}
+    : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {
+  if (worker.source != "built-in") who_ = worker.source;
+}
 
 Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
                       const OnWait& on_wait) {
@@ -83,8 +87,7 @@ Reply WorkerLink::exchange(const request::Any& body, double timeout_s,
   if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
   client_.reset();
   if (answer.kind == Answer::Kind::interrupted) throw Interrupted{};
-  const std::string who = std::filesystem::path(program_).filename();
-  throw WorkerLost(fmt::format("{} {} (while {})", who, answer.reason, std::visit(Doing{}, body)),
+  throw WorkerLost(fmt::format("{} {} (while {})", who_, answer.reason, std::visit(Doing{}, body)),
                    answer.kind == Answer::Kind::timed_out);
 }
 

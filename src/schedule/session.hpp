@@ -25,7 +25,7 @@ struct Interrupted {};
 class WorkerLink {
  public:
   // `device` is said in hello at every start; empty: no hello (the judge).
-  WorkerLink(std::string program, std::vector<std::string> arguments, std::string device,
+  WorkerLink(const std::string& program, std::vector<std::string> arguments, std::string device,
              double timeout_s);
   explicit WorkerLink(const WorkerFacts&, double timeout_s);
 
@@ -42,6 +42,7 @@ class WorkerLink {
   Reply exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress,
                  const OnWait& on_wait);
 
+  std::string who_;  // what a sentence calls it
   std::string program_;
   std::vector<std::string> arguments_;
   std::string device_;

@@ -27,8 +27,7 @@ Guarded::Guarded(DeviceBackend& backend, std::string name, std::int64_t bytes,
       bytes_(bytes),
       after_(after_bytes(nan_after)),
       after_pattern_(nan_after > 0 ? nan : plain) {
-  backend.fill(base_, plain, band);
-  backend.fill(base_ + band + bytes_, after_pattern_, after_);
+  mend();
 }
 
 Guarded::~Guarded() {
@@ -50,6 +49,12 @@ std::int64_t Guarded::footprint(std::int64_t bytes, std::int64_t nan_after) {
 
 void Guarded::poison() {
   if (bytes_ > 0) backend_->fill(data(), nan, bytes_);
+}
+
+void Guarded::mend() {
+  if (!base_) return;
+  backend_->fill(base_, plain, band);
+  backend_->fill(base_ + band + bytes_, after_pattern_, after_);
 }
 
 std::string Guarded::broken() const {

@@ -30,6 +30,8 @@ class Guarded {
   void poison();
   // A sentence about the first byte that was overwritten outside the data; empty when intact.
   std::string broken() const;
+  // Makes the bands what they were.
+  void mend();
 
  private:
   void swap(Guarded& other) noexcept;

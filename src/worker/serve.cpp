@@ -48,8 +48,12 @@ class LiveCeiling {
 class Server {
  public:
   Server(const FlashbenchPlugin& plugin, std::span<const kernels::Ceiling> ceilings,
-         DeviceBackend& backend)
-      : plugin_(plugin), ceilings_(ceilings), backend_(backend), session_(plugin, backend) {}
+         DeviceBackend& backend, std::string source)
+      : plugin_(plugin),
+        ceilings_(ceilings),
+        backend_(backend),
+        source_(std::move(source)),
+        session_(plugin, backend) {}
 
   reply::Any answer(const request::Any& request, const Tell& tell) {
     try {
@@ -65,7 +69,7 @@ class Server {
   reply::Any on(const request::Hello& request, const Tell&) {
     reply::Hello reply;
     reply.tool = "flashbench-worker";
-    reply.source = "built-in";
+    reply.source = source_;
     device_ = backend_.open(request.device, &device_reason_);
     reply.device = device_;
     reply.device_reason = device_ ? "" : device_reason_;
@@ -116,6 +120,7 @@ class Server {
   const FlashbenchPlugin& plugin_;
   std::span<const kernels::Ceiling> ceilings_;
   DeviceBackend& backend_;
+  std::string source_;
   Session session_;
   std::map<std::string, LiveCeiling> live_ceilings_;  // by name; made when first asked for
   std::optional<DeviceFacts> device_;
@@ -155,8 +160,8 @@ reply::Ceiling Server::measure(const request::Ceiling& request, const Tell& tell
 }  // namespace
 
 int serve(const FlashbenchPlugin& plugin, std::span<const kernels::Ceiling> ceilings,
-          DeviceBackend& backend, int descriptor) {
-  Server server(plugin, ceilings, backend);
+          DeviceBackend& backend, int descriptor, const std::string& source) {
+  Server server(plugin, ceilings, backend, source);
   return answer_requests(descriptor, [&](const request::Any& request, const Tell& tell) {
     return server.answer(request, tell);
   });

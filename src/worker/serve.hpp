@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 
 #include "flashbench/attention.h"
 #include "kernels/ceilings/ceilings.hpp"
@@ -13,7 +14,8 @@ namespace flashbench {
 // Answers requests on `descriptor` until bye or until the other end closes; the exit code of main.
 // A worker binary is started as `flashbench-worker-x --descriptor N`; its stdout and stderr are not
 // the protocol.
+// `source` is what hello says of where the implementations come from.
 int serve(const FlashbenchPlugin&, std::span<const kernels::Ceiling>, DeviceBackend&,
-          int descriptor);
+          int descriptor, const std::string& source = "built-in");
 
 }  // namespace flashbench

@@ -119,6 +119,11 @@ std::uint32_t Session::run_forward(const std::string& impl, Pass pass, TensorSet
   return live.saves();
 }
 
+void Session::undo_damage(const Tell& tell) {
+  instances_.clear();
+  for (const auto& set : sets_) set->mend(tell);
+}
+
 reply::Drop Session::drop() {
   instances_.clear();
   sets_.clear();

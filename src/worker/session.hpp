@@ -32,6 +32,8 @@ class Session {
   void require_memory(std::int64_t bytes, const std::string& what);
   // Leaves O and statistics of a forward in the set; returns which statistics.
   std::uint32_t run_forward(const std::string& impl, Pass, TensorSet&);
+  // After a write outside the tensors: instances with a workspace and all sets are made good.
+  void undo_damage(const Tell&);
   void write_outputs(const request::Output&, const TensorSet&, std::uint32_t saves);
 
   const FlashbenchPlugin& plugin_;

@@ -132,6 +132,7 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
   if (reply.guard_reason.empty()) reply.guard_reason = live.broken();
   reply.guards_intact = reply.guard_reason.empty();
   reply.launches = live.launches();
+  if (!reply.guards_intact) undo_damage(tell);
   return reply;
 }
 

@@ -112,6 +112,7 @@ reply::Run Session::run(const request::Run& request, const Tell& tell) {
     if (reply.guard_reason.empty()) reply.guard_reason = each->broken(false);
   if (reply.guard_reason.empty()) reply.guard_reason = live.broken();
   reply.guards_intact = reply.guard_reason.empty();
+  if (!reply.guards_intact) undo_damage(tell);
   if (request.cache == Cache::cold) reply.flush_bytes = backend_.flush_bytes();
   return reply;
 }

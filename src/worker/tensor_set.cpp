@@ -39,7 +39,7 @@ float lse_of(float m, float l) {
 
 TensorSet::TensorSet(DeviceBackend& backend, const Problem& problem, const InputSet& set, Pass pass,
                      const Tell& tell)
-    : backend_(&backend), problem_(problem) {
+    : backend_(&backend), problem_(problem), source_(set) {
   for (const Tensor tensor : inputs_of(pass))
     inputs_.push_back({tensor, Guarded(backend, text(tensor), bytes_of(problem, tensor),
                                        nan_after(problem, tensor))});
@@ -51,19 +51,23 @@ TensorSet::TensorSet(DeviceBackend& backend, const Problem& problem, const Input
   poison(pass == Pass::fwd ? Pass::fwd
                            : Pass::fwd_bwd);  // pages that are never touched count as free
   std::vector<std::uint64_t> fingerprints;
-  const std::int64_t row_bytes = problem.head_dim * bytes_of(problem.dtype);
   for (Named& input : inputs_) {
-    const auto upload = [&](std::int64_t first, std::int64_t rows, const std::byte* data) {
-      backend.upload(static_cast<std::byte*>(input.buffer.data()) + first * row_bytes, data,
-                     rows * row_bytes);
-      tell(static_cast<double>(first + rows),
-           static_cast<double>(shape_of(problem, input.tensor).rows()),
-           fmt::format("filling {}", text(input.tensor)));
-    };
-    fingerprints.push_back(make_input(problem, set, input.tensor, upload));
+    fingerprints.push_back(fill(input, tell));
     input.device_hash = backend.hash(input.buffer.data(), input.buffer.bytes());
   }
   checksum_ = flashbench::checksum(fingerprints);
+}
+
+std::uint64_t TensorSet::fill(Named& input, const Tell& tell) {
+  const std::int64_t row_bytes = problem_.head_dim * bytes_of(problem_.dtype);
+  const auto upload = [&](std::int64_t first, std::int64_t rows, const std::byte* data) {
+    backend_->upload(static_cast<std::byte*>(input.buffer.data()) + first * row_bytes, data,
+                     rows * row_bytes);
+    tell(static_cast<double>(first + rows),
+         static_cast<double>(shape_of(problem_, input.tensor).rows()),
+         fmt::format("filling {}", text(input.tensor)));
+  };
+  return make_input(problem_, source_, input.tensor, upload);
 }
 
 std::int64_t TensorSet::footprint(const Problem& problem, Pass pass) {
@@ -153,6 +157,15 @@ std::string TensorSet::broken(bool inputs) const {
     if (backend_->hash(input.buffer.data(), input.buffer.bytes()) != input.device_hash)
       return fmt::format("the input {} was written to", text(input.tensor));
   return {};
+}
+
+void TensorSet::mend(const Tell& tell) {
+  for (auto* list : {&inputs_, &outputs_})
+    for (Named& named : *list) named.buffer.mend();
+  for (Guarded* buffer : {&lse_, &m_, &l_}) buffer->mend();
+  for (Named& input : inputs_)
+    if (backend_->hash(input.buffer.data(), input.buffer.bytes()) != input.device_hash)
+      fill(input, tell);
 }
 
 std::vector<std::byte> TensorSet::logical(Tensor tensor) const {

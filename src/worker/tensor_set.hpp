@@ -28,6 +28,8 @@ class TensorSet {
   std::string hash(Pass, std::uint32_t saves) const;
   // The first broken guard band or changed input (the latter only if `inputs`); empty when intact.
   std::string broken(bool inputs) const;
+  // Undoes what broken() finds, so that the next implementation is not blamed for it.
+  void mend(const Tell&);
   // Rows of a tensor in logical order, in the problem's dtype.
   std::vector<std::byte> logical(Tensor) const;
   // (b, h, s); derived on the host where the implementation saved m and l; empty where it saved
@@ -40,6 +42,8 @@ class TensorSet {
     Guarded buffer;
     std::uint64_t device_hash = 0;  // of an input as it was uploaded
   };
+  // Uploads the values of an input; returns their fingerprint.
+  std::uint64_t fill(Named&, const Tell&);
   const Guarded& at(Tensor) const;
   FlashbenchTensor view(Tensor) const;
   std::vector<const Guarded*> written(Pass, std::uint32_t saves) const;
@@ -47,6 +51,7 @@ class TensorSet {
 
   DeviceBackend* backend_;
   Problem problem_;
+  InputSet source_;
   std::vector<Named> inputs_, outputs_;
   Guarded lse_, m_, l_;
   std::string checksum_;

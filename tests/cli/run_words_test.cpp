@@ -104,8 +104,6 @@ TEST(RunWords, ContradictionsAreRefused) {
 TEST(RunWords, WhatIsNotBuiltIsRefused) {
   for (const char* flag : {"--counters", "--profile", "--explain"})
     EXPECT_THAT(refusal({flag}), testing::AllOf(HasSubstr(flag), HasSubstr("not in this version")));
-  for (const char* flag : {"--against", "--plugin"})
-    EXPECT_THAT(refusal({flag, "x"}), HasSubstr("not in this version"));
 }
 
 TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
@@ -132,10 +130,11 @@ TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
 
 TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
   const std::string help = help_of(run_help());
-  for (const char* option : {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json",
-                             "--dry-run", "--resume", "--baseline"})
+  for (const char* option :
+       {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json", "--dry-run", "--resume",
+        "--baseline", "--plugin", "--against", "selftest"})
     EXPECT_THAT(help, HasSubstr(option));
-  for (const char* later : {"--counters", "--plugin", "--explain", "doctor", "selftest", "claims"})
+  for (const char* later : {"--counters", "--explain", "doctor", "claims"})
     EXPECT_THAT(help, testing::Not(HasSubstr(later)));
 }
 

@@ -167,6 +167,17 @@ TEST(Speedup, is_over_the_first_implementation_that_is_ok) {
   EXPECT_EQ(rows[3].speedup->vs, "v2");  // another problem
 }
 
+TEST(Speedup, of_another_build_is_over_this_builds_row_of_that_name) {
+  std::vector<Row> rows{testing::row("naive", 8), testing::row("v2", 2), testing::row("v2", 1),
+                        testing::row("v9", 4)};
+  rows[2].what.source = rows[3].what.source = "against:old";
+  add_speedups(rows);
+  EXPECT_EQ(rows[1].speedup->value, 4);
+  EXPECT_EQ(rows[2].speedup->vs, "v2 (built-in)");
+  EXPECT_EQ(rows[2].speedup->value, 2);
+  EXPECT_EQ(rows[3].speedup->value, 2);  // only the other build has it: over the first
+}
+
 TEST(Speedup, never_crosses_passes) {
   std::vector<Row> rows{testing::row("v2", 1), testing::row("v2", 3)};
   rows[1].what.pass = Pass::bwd;

@@ -1,6 +1,7 @@
 // A worker and judge whose implementations behave as their names say. Names are "kind" or "kind:N";
 // N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
-// is noted there; FAKE_NAMES (a comma list) is what hello says there is.
+// is noted there; FAKE_NAMES (a comma list) and FAKE_METHOD are what hello says there is.
+// FAKE_MS is what a sample takes; of the workers that share a FAKE_MEMORY one has room at a time.
 // FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
@@ -73,7 +74,9 @@ class Fake {
   }
 
   Reply answer(const request::Hello& r) {
+    greeted_ = true;
     reply::Hello hello;
+    if (const char* method = std::getenv("FAKE_METHOD")) hello.method = method;
     hello.tool = "fake";
     hello.source = "built-in";
     if (has_device_) {
@@ -119,6 +122,7 @@ class Fake {
   }
   Reply answer(const request::Prepare& r) {
     note("prepare");
+    if (!has_memory()) return no(Status::oom, "another worker holds the memory");
     problem_ = r.problem;
     reply::Prepare result;
     for (const InputSet& set : r.sets)
@@ -129,6 +133,19 @@ class Fake {
     if (fault == "few") result.checksums.pop_back();
     if (fault == "other") result.checksums.back() = "other";
     return ok(result);
+  }
+  // FAKE_MEMORY is a file that one worker at a time holds, from prepare to drop.
+  bool has_memory() const {
+    const char* memory = std::getenv("FAKE_MEMORY");
+    if (!memory || !greeted_) return true;
+    pid_t holder = 0;
+    if (std::ifstream(memory) >> holder && holder != getpid()) return false;
+    std::ofstream(memory) << getpid();
+    return true;
+  }
+  void give_memory_back() const {
+    const char* memory = std::getenv("FAKE_MEMORY");
+    if (memory && greeted_ && has_memory()) std::filesystem::remove(memory);
   }
   // What tells inputs apart: the seed, or what stands in q.npy.
   static std::string q_of(const InputSet& set) {
@@ -202,7 +219,8 @@ class Fake {
     reply::Run result;
     const std::int64_t count = r.count.value_or(20);
     for (std::int64_t i = 0; i < count; ++i) {
-      double ms = 1 + 1e-6 * static_cast<double>(i);
+      const char* given = std::getenv("FAKE_MS");
+      double ms = (given ? std::stod(given) : 1) + 1e-6 * static_cast<double>(i);
       if (what.starts_with("noisy")) ms = i % 2 ? 1 : 3;
       if (what == "zero") ms = 0;
       result.samples.push_back({ms, static_cast<int>((r.first_set + i) % 2)});
@@ -222,13 +240,14 @@ class Fake {
   Reply answer(const request::Count&) { return ok(reply::Count{}); }
   Reply answer(const request::Drop&) {
     note("drop");
+    give_memory_back();
     served_.clear();
     return ok(reply::Drop{});
   }
   Reply answer(const request::Bye&) { return ok(reply::Bye{}); }
 
   Channel channel_;
-  bool has_device_, faulty_, exit_after_reply_ = false;
+  bool has_device_, faulty_, exit_after_reply_ = false, greeted_ = false;
   std::int64_t id_ = 0;
   Problem problem_;
   std::set<std::string> served_;

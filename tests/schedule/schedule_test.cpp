@@ -198,6 +198,32 @@ TEST(Schedule, RetriesOutOfMemoryAloneAfterADrop) {
   EXPECT_GE(log.lines("drop").size(), 3u);
 }
 
+TEST(Schedule, RunsAWorkerAloneWhoseInputsFindNoRoomBesideAnothers) {
+  const Folder folder;
+  setenv("FAKE_MEMORY", (folder / "memory").c_str(), 1);
+  Roster roster = fake_roster();
+  roster.workers.push_back(roster.workers.front());
+  roster.workers.back().source = "plugin:x";
+  Plan plan = plan_of({"ok", "ok"});
+  plan.cases[1].source = "plugin:x";
+  const ScheduleResult result = run(plan, quick(), roster);
+  unsetenv("FAKE_MEMORY");
+  for (const Row& row : result.rows) EXPECT_EQ(row.status, Status::ok) << row.reason;
+}
+
+TEST(Schedule, RowsOfAWorkerThatCannotStartAreUnsupportedWithTheReason) {
+  Roster roster = fake_roster();
+  roster.workers.emplace_back();
+  roster.workers.back().source = "plugin:x";
+  roster.workers.back().absent = "python3 is not in PATH";
+  Plan plan = plan_of({"ok", "peer"});
+  plan.cases[1].source = "plugin:x";
+  const auto rows = by_impl(run(plan, quick(), roster));
+  EXPECT_EQ(rows.at("ok").status, Status::ok);
+  EXPECT_EQ(rows.at("peer").status, Status::unsupported);
+  EXPECT_EQ(rows.at("peer").reason, "python3 is not in PATH");
+}
+
 TEST(Schedule, ChecksOnlyOrNotAtAllWhenAsked) {
   Options options = quick();
   options.check = Check::only;

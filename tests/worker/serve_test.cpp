@@ -131,6 +131,20 @@ TEST(Serve, NoticesWritesOutsideTheOutputs) {
   EXPECT_THAT(worker.ok<reply::Output>(output("input", "")).guard_reason, HasSubstr("input k"));
 }
 
+TEST(Serve, AWriteOutsideTheTensorsIsNotBlamedOnTheNext) {
+  Worker worker;
+  worker.ok<reply::Prepare>(two_sets(small()));
+  const auto before = worker.ok<reply::Output>(output("good", ""));
+  for (const char* culprit : {"beyond-o", "input"}) {
+    EXPECT_FALSE(worker.ok<reply::Output>(output(culprit, "")).guards_intact);
+    const auto after = worker.ok<reply::Output>(output("good", ""));
+    EXPECT_TRUE(after.guards_intact) << after.guard_reason;
+    EXPECT_EQ(after.hash, before.hash);
+  }
+  EXPECT_FALSE(worker.ok<reply::Run>(run("beyond-o", 2)).guards_intact);
+  EXPECT_TRUE(worker.ok<reply::Run>(run("good", 2)).guards_intact);
+}
+
 TEST(Serve, SeesRepeatsThatDiffer) {
   Worker worker;
   worker.ok<reply::Prepare>(two_sets(small()));

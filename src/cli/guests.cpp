@@ -1,0 +1,57 @@
+#include "cli/guests.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/output.hpp"
+#include "compare/compare.hpp"
+#include "compare/exit_code.hpp"
+#include "roster/guests.hpp"
+
+namespace flashbench {
+
+namespace {
+
+bool asks_for_peers(const UserRequest& request) {
+  return std::ranges::any_of(request.sweeps, [](const Sweep& sweep) {
+    return std::ranges::any_of(sweep.impl, names_peers);
+  });
+}
+
+Report rows_of(const Report& report, const std::string& source) {
+  Report part = report;
+  std::erase_if(part.rows, [&](const Row& row) { return row.what.source != source; });
+  return part;
+}
+
+}  // namespace
+
+void invite_guests(Roster& roster, const UserRequest& request) {
+  invite(roster, {request.options.plugins, request.options.against, asks_for_peers(request)});
+}
+
+void know_guests(Roster& roster, const UserRequest& request, const std::string& why) {
+  if (asks_for_peers(request)) roster.workers.push_back(absent_peers(roster.backend, why));
+}
+
+int compare_builds(const Report& report, const Roster& roster, const Options& options) {
+  const bool to_stdout = !stdout_is_taken(options);
+  CompareOptions how;
+  how.threshold = options.threshold.value_or(how.threshold);
+  how.strict = options.strict;
+  how.across_sources = true;
+  const Report ours = rows_of(report, "built-in");
+  std::vector<int> codes{exit_code::ok};
+  for (const WorkerFacts& worker : roster.workers) {
+    if (!worker.source.starts_with("against:")) continue;
+    const Comparison comparison = compare(rows_of(report, worker.source), ours, how);
+    fmt::print(to_stdout ? stdout : stderr, "\nbase {}, new this build\n", worker.source);
+    print_comparison(comparison, to_stdout);
+    codes.push_back(comparison.exit_code);
+  }
+  return worst_exit_code(codes);
+}
+
+}  // namespace flashbench
