@@ -8,7 +8,7 @@
 namespace flashbench::judge {
 
 // Above this the reference would take too long, and blocks are sampled.
-inline constexpr double most_flops = 3e11, most_gpu_flops = 5e12;
+inline constexpr double most_flops = 3e11, most_gpu_flops = 6e11;
 inline constexpr std::int64_t most_blocks = 50000;
 
 // All blocks, in order of batch, head and row; or, where the forward exceeds `limit` FLOPs or there
