@@ -57,6 +57,12 @@ Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& tol
     warn(fmt::format("clocks and other processes on the GPU are not watched: {}", why));
 }
 
+Reply Bench::ask_to_run(const RowRun& run, const request::Any& body, const OnProgress& on_progress,
+                        const OnWait& on_wait) {
+  const auto& device = roster.workers[run.worker].hello.device;
+  return worker(run).ask(body, on_progress, on_wait, patience_s(run.row, device));
+}
+
 OnWait Bench::watch(RowRun& run) const {
   if (!gpu) return {};
   return [this, &run] { run.readings.push_back(gpu->read()); };

@@ -51,6 +51,8 @@ struct Bench {
   Bench(const Roster&, const Options&, const ScheduleEvents&, std::size_t rows,
         std::int64_t scratch_bytes);
   WorkerLink& worker(const RowRun& run) { return workers[run.worker]; }
+  // Asks the row's worker to run it, and waits as long as that may take.
+  Reply ask_to_run(const RowRun&, const request::Any&, const OnProgress& = {}, const OnWait& = {});
   // What reads the GPU while a turn of this row is waited for; may be empty.
   OnWait watch(RowRun&) const;
   // The row is final: derives its figures and hands it on.

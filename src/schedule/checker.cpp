@@ -87,8 +87,8 @@ bool check_set(Bench& bench, RowRun& run, int set, const CheckInputs& check) {
   const OutputFolder folder(bench, run, set);
   const std::string doing = "checking " + short_name(what);
   bench.pace.say(doing);
-  const Reply reply = bench.worker(run).ask(
-      request::Output{what.impl, what.pass, set, folder.path(), "", folder.keep()},
+  const Reply reply = bench.ask_to_run(
+      run, request::Output{what.impl, what.pass, set, folder.path(), "", folder.keep()},
       bench.pace.listener(doing));
   if (reply.status != Status::ok) {
     settle(bench, run, reply, check.alone);

@@ -22,7 +22,7 @@ void warm_up(Bench& bench, RowRun& run, bool alone) {
   for (std::int64_t left = bench.options.warmup.value_or(0); left > 0; left -= most) {
     const std::int64_t count = std::min(left, most);
     const Reply reply =
-        bench.worker(run).ask(request::Run{what.impl, what.pass, {}, count, what.cache, 0});
+        bench.ask_to_run(run, request::Run{what.impl, what.pass, {}, count, what.cache, 0});
     if (reply.status != Status::ok) return settle(bench, run, reply, alone);
   }
 }
@@ -32,8 +32,8 @@ void turn(Bench& bench, RowRun& run, bool alone) {
   const std::string doing = "timing " + short_name(run.what());
   bench.pace.say(doing);
   const auto started = Clock::now();
-  const Reply reply = bench.worker(run).ask(next_turn(run, bench.options),
-                                            bench.pace.listener(doing), bench.watch(run));
+  const Reply reply = bench.ask_to_run(run, next_turn(run, bench.options),
+                                       bench.pace.listener(doing), bench.watch(run));
   run.spent_s += std::chrono::duration<double>(Clock::now() - started).count();
   if (reply.status != Status::ok) return settle(bench, run, reply, alone);
   const auto& samples = body_of<reply::Run>(reply);

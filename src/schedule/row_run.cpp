@@ -18,6 +18,11 @@ constexpr int least_turns = 3;
 // Of a turn: its answer has to fit into one line.
 constexpr double most_samples = 10000;
 
+// A second's work of a thread or multiprocessor that is still waited for: a sixth or less of what
+// any implementation does on a thread of a Xeon, since others may use the machine too, and a turn
+// begins with up to four passes before its first sign.
+constexpr double slow_flops = 2e9, slow_exponentials = 5e7;
+
 double turn_ms(const Options& options) {
   return std::clamp(options.time_budget_s * 1000 / least_turns, 1.0, longest_turn_ms);
 }
@@ -109,6 +114,15 @@ bool enough(const RowRun& run, const Options& options) {
   if (options.iters) return static_cast<std::int64_t>(run.samples.size()) >= *options.iters;
   if (run.spent_s >= options.time_budget_s) return true;
   return run.turns >= least_turns && precise(run, options);
+}
+
+double patience_s(const Row& row, const std::optional<DeviceFacts>& device) {
+  if (!row.cost) return 0;
+  double seconds = 0;
+  for (const KernelCost& kernel : row.cost->kernels)
+    seconds += kernel.flops / slow_flops + kernel.exponentials / slow_exponentials;
+  const std::int64_t processors = device ? device->multiprocessors.value_or(1) : 1;
+  return seconds / static_cast<double>(std::max<std::int64_t>(processors, 1));
 }
 
 std::string take_turn(RowRun& run, const reply::Run& reply) {

@@ -45,6 +45,10 @@ bool enough(const RowRun&, const Options&);
 // Whether the samples are as many and as steady as the user wants.
 bool precise(const RowRun&, const Options&);
 
+// How long the row's passes may go on without a sign of life, by their own description: none is
+// finished work before it is over. 0 where nothing is known.
+double patience_s(const Row&, const std::optional<DeviceFacts>&);
+
 // Takes a turn's answer in. Returns why the row has failed, or an empty string.
 std::string take_turn(RowRun&, const reply::Run&);
 

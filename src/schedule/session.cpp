@@ -55,9 +55,9 @@ WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
 }
 
 Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
-                      const OnWait& on_wait) {
+                      const OnWait& on_wait, double patience_s) {
   if (!client_) start();
-  return exchange(body, timeout_s_, on_progress, on_wait);
+  return exchange(body, std::max(timeout_s_, patience_s), on_progress, on_wait);
 }
 
 void WorkerLink::leave() {

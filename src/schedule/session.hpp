@@ -30,9 +30,10 @@ class WorkerLink {
   explicit WorkerLink(const WorkerFacts&, double timeout_s);
 
   // Starts the program if it does not run. Throws WorkerLost and Interrupted; a reply that says
-  // unsupported, oom or failed is returned like any other.
+  // unsupported, oom or failed is returned like any other. Waits for `patience_s` without a sign of
+  // life, and never less than the time-out.
   Reply ask(const request::Any& body, const OnProgress& on_progress = {},
-            const OnWait& on_wait = {});
+            const OnWait& on_wait = {}, double patience_s = 0);
   bool running() const { return client_ != nullptr; }
   void stop() { client_.reset(); }  // at once
   void leave();                     // politely

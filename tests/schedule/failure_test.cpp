@@ -63,6 +63,15 @@ TEST(Failure, FinishedWorkRestartsTheClock) {
   EXPECT_EQ(rows.at("long").status, Status::ok) << rows.at("long").reason;
 }
 
+TEST(Failure, APassThatMayTakeLongIsWaitedForBeyondTheTimeOutButNotForever) {
+  Options options = quick();
+  options.timeout_s = 0.3;  // a pass of "vast" takes 0.4 s, and may take 1 s
+  const auto rows = by_impl(run(plan_of({"vast", "vast:1"}), options));
+  EXPECT_EQ(rows.at("vast").status, Status::ok) << rows.at("vast").reason;
+  EXPECT_EQ(rows.at("vast:1").status, Status::timeout);
+  EXPECT_THAT(rows.at("vast:1").reason, HasSubstr("no sign of life for 1 s (while running vast:1"));
+}
+
 TEST(Failure, RubbishOnTheChannelIsACrash) {
   const auto rows = by_impl(run(plan_of({"ok", "babble"})));
   EXPECT_EQ(rows.at("ok").status, Status::ok);

@@ -5,6 +5,7 @@
 // FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
+//   vast:N (says that a pass is 2 GFLOP, takes 0.4 s, hangs in run N),
 //   wronghash:N, nohash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward
 //   that does not repeat), zero, babble; of the judge: wrong, judgecrash, judgehang, judgeonce
 //   (unless the file FAKE_MARKER is there).
@@ -115,7 +116,7 @@ class Fake {
     KernelCost kernel;
     kernel.kernel = "fake";
     kernel.pipe = Pipe::sgemm;
-    kernel.flops = 1e6;
+    kernel.flops = kind(r.impl) == "vast" ? 2e9 : 1e6;
     result.cost.kernels.push_back(kernel);
     result.cost.saves = {"lse"};
     return ok(result);
@@ -162,6 +163,7 @@ class Fake {
       return no(Status::oom, "S and P need 8 TiB");
     served_.insert(r.impl);
     std::ofstream(r.dir + "/o.npy") << r.impl;
+    if (what == "vast" && r.set == 0) sleep_ms(400);
     reply::Output result;
     result.hash = "h" + std::to_string(r.set);
     result.guards_intact = what != "guard";
@@ -195,7 +197,8 @@ class Fake {
     if (((what == "crash" || what == "noisycrash") && now) ||
         (what == "crashshared" && others_ran(r.impl)))
       crash();
-    if (what == "hang" && now) sleep_ms(1000000);
+    if ((what == "hang" || what == "vast") && now) sleep_ms(1000000);
+    if (what == "vast") sleep_ms(400);
     if (what == "launchfail") return no(Status::failed, "the launch failed: invalid configuration");
     if (what == "babble") channel_.write_line("{]");
     exit_after_reply_ = what == "idle" && now;

@@ -51,6 +51,22 @@ TEST(Turn, IsATenthOfASecondUnlessTheBudgetIsSmall) {
   EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 10);
 }
 
+TEST(Patience, GrowsWithTheWorkOfAPassOnAThread) {
+  Row row;
+  EXPECT_DOUBLE_EQ(patience_s(row, {}), 0);
+  row.cost.emplace();
+  for (const double flops : {4e12, 2e12}) row.cost->kernels.emplace_back().flops = flops;
+  const double alone = patience_s(row, {});
+  EXPECT_GT(alone, 600) << "6 TFLOP take minutes on a slow core";
+  DeviceFacts device;
+  device.multiprocessors = 4;
+  EXPECT_DOUBLE_EQ(patience_s(row, device), alone / 4);
+  row.cost->kernels.emplace_back().exponentials = 1e12;  // what binds with a head_dim of 8
+  EXPECT_GT(patience_s(row, device), 5 * alone / 4);
+  device.multiprocessors = 0;
+  EXPECT_GE(patience_s(row, device), alone);
+}
+
 TEST(StartingOver, ForgetsWhatWasMeasured) {
   RowRun run = row_with(5, 0);
   run.readings.resize(3);
