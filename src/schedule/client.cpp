@@ -80,11 +80,18 @@ Client::Client(const std::string& program, const std::vector<std::string>& argum
 
 Answer Client::ask(request::Any body, double timeout_s, const OnProgress& on_progress,
                    const OnWait& on_wait) {
-  using Read = Channel::Read;
-  const std::int64_t id = ++last_id_;
+  if (!send(std::move(body))) return lost(Answer::Kind::died, "");
+  return await(timeout_s, on_progress, on_wait);
+}
+
+bool Client::send(request::Any body) {
   process_.trim_words();
-  if (!channel_.write_line(to_line(Request{id, std::move(body)})))
-    return lost(Answer::Kind::died, "");
+  return channel_.write_line(to_line(Request{++last_id_, std::move(body)}));
+}
+
+Answer Client::await(double timeout_s, const OnProgress& on_progress, const OnWait& on_wait) {
+  using Read = Channel::Read;
+  const std::int64_t id = last_id_;
   Lifeline life(timeout_s);
   Lookout lookout(on_wait);
   for (std::string line;;) {

@@ -34,6 +34,10 @@ class Client {
   // answer but a reply the process is gone.
   Answer ask(request::Any body, double timeout_s, const OnProgress& on_progress = {},
              const OnWait& on_wait = {});
+  // ask in two halves: the other side works in between. Nothing else may be asked before the answer
+  // was awaited. False: the process does not listen; await will say why.
+  bool send(request::Any body);
+  Answer await(double timeout_s, const OnProgress& on_progress = {}, const OnWait& on_wait = {});
   // Says goodbye and gives the process a moment to leave.
   void leave();
 

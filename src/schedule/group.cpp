@@ -57,6 +57,9 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
 
 void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
   const request::Prepare inputs = inputs_of(rows, bench.options);
+  // On a GPU the two need different memory; on the CPU each has to see what the other takes.
+  if (bench.options.check != Check::none && bench.roster.backend == Backend::cuda)
+    bench.judge.begin(inputs);
   const Checksums checksums = prepare(bench, rows, inputs);
   for (RowRun* run : rows)
     if (!run->finished && !run->set_aside)

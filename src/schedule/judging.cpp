@@ -33,12 +33,19 @@ Judgement Judging::judge(const request::Prepare& inputs, const std::vector<std::
   return lost_twice;
 }
 
+void Judging::begin(const request::Prepare& inputs) {
+  if (prepared_ || session_.begun()) return;
+  prepared_pass_ = inputs.pass;
+  session_.begin(inputs);
+}
+
 Judgement Judging::ask(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                        const request::Judge& question, const OnProgress& on_progress) {
+  if (session_.begun() && prepared_pass_ != inputs.pass) session_.stop();
   if (!prepared_ || prepared_pass_ != inputs.pass) {
     prepared_.reset();
     prepared_pass_ = inputs.pass;
-    const Reply reply = session_.ask(inputs, on_progress);
+    const Reply reply = session_.finish(inputs, on_progress);
     if (reply.status != Status::ok)
       return {reply.status,
               fmt::format("the judge cannot hold these inputs: {}", reply.reason),
@@ -58,6 +65,7 @@ Judgement Judging::ask(const request::Prepare& inputs, const std::vector<std::st
 
 void Judging::drop() {
   prepared_.reset();
+  if (session_.begun()) session_.stop();  // nobody asked, and it may work for long
   if (!session_.running()) return;
   try {
     session_.ask(request::Drop{});

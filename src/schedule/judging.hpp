@@ -33,6 +33,8 @@ class Judging {
   // lost, as crashed or timeout.
   Judgement judge(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                   const request::Judge& question, const OnProgress& on_progress);
+  // Lets the judge prepare these inputs while a worker does the same; judge() waits for it.
+  void begin(const request::Prepare& inputs);
   void drop();
   void leave() { session_.leave(); }
   void stop() { session_.stop(); }

@@ -60,9 +60,23 @@ Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
   return exchange(body, std::max(timeout_s_, patience_s), on_progress, on_wait);
 }
 
+void WorkerLink::begin(const request::Any& body) {
+  try {
+    if (!client_) start();
+    begun_ = client_->send(body);
+  } catch (const WorkerLost&) {  // tried again by finish
+  }
+}
+
+Reply WorkerLink::finish(const request::Any& body, const OnProgress& on_progress) {
+  if (!begun_) return ask(body, on_progress);
+  begun_ = false;
+  return reply_of(client_->await(timeout_s_, on_progress), body);
+}
+
 void WorkerLink::leave() {
-  if (client_) client_->leave();
-  client_.reset();
+  if (client_ && !begun_) client_->leave();
+  stop();
 }
 
 void WorkerLink::start() {
@@ -83,7 +97,10 @@ void WorkerLink::start() {
 
 Reply WorkerLink::exchange(const request::Any& body, double timeout_s,
                            const OnProgress& on_progress, const OnWait& on_wait) {
-  Answer answer = client_->ask(body, timeout_s, on_progress, on_wait);
+  return reply_of(client_->ask(body, timeout_s, on_progress, on_wait), body);
+}
+
+Reply WorkerLink::reply_of(Answer&& answer, const request::Any& body) {
   if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
   client_.reset();
   if (answer.kind == Answer::Kind::interrupted) throw Interrupted{};

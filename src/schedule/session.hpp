@@ -34,14 +34,23 @@ class WorkerLink {
   // life, and never less than the time-out.
   Reply ask(const request::Any& body, const OnProgress& on_progress = {},
             const OnWait& on_wait = {}, double patience_s = 0);
+  // ask in two halves. begin throws nothing: whatever goes wrong shows in finish. Without a begin
+  // before it, or after a stop, finish asks.
+  void begin(const request::Any& body);
+  Reply finish(const request::Any& body, const OnProgress& on_progress);
+  bool begun() const { return begun_; }
   bool running() const { return client_ != nullptr; }
-  void stop() { client_.reset(); }  // at once
-  void leave();                     // politely
+  void stop() {  // at once
+    client_.reset();
+    begun_ = false;
+  }
+  void leave();  // politely
 
  private:
   void start();
   Reply exchange(const request::Any& body, double timeout_s, const OnProgress& on_progress,
                  const OnWait& on_wait);
+  Reply reply_of(Answer&&, const request::Any& body);
 
   std::string who_;  // what a sentence calls it
   std::string program_;
@@ -49,6 +58,7 @@ class WorkerLink {
   std::string device_;
   double timeout_s_;
   std::unique_ptr<Client> client_;
+  bool begun_ = false;
 };
 
 // What a worker is told in hello: "cpu" or its CUDA ordinal.

@@ -91,6 +91,33 @@ TEST(Failure, TheJudgeIsStartedAgainOnce) {
               HasSubstr("could not be judged, which is not its own fault: fake-worker was killed"));
 }
 
+// On a GPU the judge prepares beside the worker, and is asked later or never.
+TEST(Failure, AJudgeThatPreparesBesideTheWorkerFailsLikeAnyOther) {
+  const Folder folder;
+  setenv("FAKE_MARKER", (folder / "marker").c_str(), 1);
+  Roster roster = fake_roster();
+  roster.backend = Backend::cuda;
+  const auto rows =
+      by_impl(run(plan_of({"judgeonce", "judgecrash", "wrong", "ok"}), quick(), roster));
+  unsetenv("FAKE_MARKER");
+  EXPECT_EQ(rows.at("judgeonce").status, Status::ok) << rows.at("judgeonce").reason;
+  EXPECT_EQ(rows.at("ok").status, Status::ok) << rows.at("ok").reason;
+  EXPECT_EQ(rows.at("wrong").status, Status::failed);
+  EXPECT_EQ(rows.at("judgecrash").status, Status::crashed);
+  const auto unasked = by_impl(run(plan_of({"refuse"}), quick(), roster));
+  EXPECT_EQ(unasked.at("refuse").status, Status::unsupported);
+  EXPECT_THAT(children(), IsEmpty());
+}
+
+TEST(Failure, WithoutItsProgramAJudgeOnAGpuIsNamed) {
+  Roster roster = fake_roster();
+  roster.backend = Backend::cuda;
+  roster.judge_program = "/no/such/judge";
+  const auto rows = by_impl(run(plan_of({"ok"}), quick(), roster));
+  EXPECT_EQ(rows.at("ok").status, Status::crashed);
+  EXPECT_THAT(rows.at("ok").reason, HasSubstr("/no/such/judge"));
+}
+
 TEST(Failure, AJudgeThatGivesNoSignOfLifeIsATimeoutAndNoFailure) {
   Options options = quick();
   options.timeout_s = 0.3;
