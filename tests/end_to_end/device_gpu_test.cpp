@@ -130,7 +130,8 @@ TEST_F(Gpu, AsManyQueriesAsKeysAllGetTheirRow) {
     Recipe recipe{tensor(1, length, 1, 64, constant(0)), tensor(1, length, 1, 64, constant(1)),
                   tensor(1, length, 1, 64,
                          [&](auto, auto s, auto, auto) { return s == length - 1 ? 1024.0 : 0.0; })};
-    recipe.impls = {"v1", "v2"};
+    recipe.impls = {"v2"};
+    if (length > 65536) recipe.impls.push_back("v1");  // a second a run: it has one block here
     for (const bool causal : {false, true}) {
       recipe.more = {"--mask", causal ? "causal" : "full"};
       for (const Result& result : recipe.run("fp16"))
@@ -167,25 +168,6 @@ TEST_F(Gpu, AWarmUpChangesNoMedian) {
   const double without = median_of_twenty("0"), with = median_of_twenty("20");
   EXPECT_NEAR(without, with, 0.05 * std::max(with, without));
 }
-
-// compute-sanitizer on the kernels' own check, a small part of it.
-class Sanitizer : public OnDevice, public ::testing::WithParamInterface<const char*> {};
-TEST_P(Sanitizer, FindsNothing) {
-  const std::string program = FLASHBENCH_BIN "/forward_check";
-  if (access(program.c_str(), X_OK) != 0) GTEST_SKIP() << "forward_check is not built";
-  for (const char* path : {"/usr/local/cuda/bin/compute-sanitizer", "/usr/bin/compute-sanitizer"}) {
-    if (access(path, X_OK) != 0) continue;
-    const Outcome run =
-        Program(path, {"--tool", GetParam(), "--error-exitcode", "9", program, "--small"})
-            .wait(280);
-    EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-    return;
-  }
-  GTEST_SKIP() << "there is no compute-sanitizer";
-}
-INSTANTIATE_TEST_SUITE_P(Gpu, Sanitizer,
-                         ::testing::Values("memcheck", "racecheck", "synccheck", "initcheck"),
-                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace flashbench::test
