@@ -75,7 +75,7 @@ struct TensorCheck {
 struct Ceiling {
   std::string name;
   double rate = 0;
-  std::int64_t n = 0;  // samples behind the median
+  std::int64_t n = 0;  // samples, of which the best counts
 };
 
 struct Utilization {

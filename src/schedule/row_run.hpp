@@ -28,6 +28,7 @@ struct RowRun {
   std::vector<Sample> samples;
   std::vector<Reading> readings;  // of the GPU while they were taken
   double spent_s = 0;             // wall time of its turns
+  double enqueue_ms = 0;          // what the CPU took to enqueue all samples
   int turns = 0;
 
   const Case& what() const { return row.what; }
@@ -42,6 +43,8 @@ struct RowRun {
 request::Run next_turn(const RowRun&, const Options&);
 // The stop rule: an exact count, or precise enough, or the budget is spent.
 bool enough(const RowRun&, const Options&);
+// Whether enqueueing a sample takes longer than the delay before it on a GPU can cover.
+bool cpu_bound(const RowRun&);
 // Whether the samples are as many and as steady as the user wants.
 bool precise(const RowRun&, const Options&);
 

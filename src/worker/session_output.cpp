@@ -100,6 +100,7 @@ void Session::write_outputs(const request::Output& request, const TensorSet& set
 
 reply::Output Session::output(const request::Output& request, const Tell& tell) {
   TensorSet& tensors = set(request.set);
+  const bool is_new = !instances_.contains({request.impl, request.pass});
   const std::optional<std::int64_t> before = backend_.free_bytes();
   instance(request.impl, request.pass);
   std::uint32_t saves = 0;
@@ -122,8 +123,8 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
       reply.hash = hash;
       reply.counts = counts;
       const std::optional<std::int64_t> after = backend_.free_bytes();
-      if (backend_.device().backend == FLASHBENCH_CUDA && before && after)
-        reply.device_bytes = *before - *after;
+      if (is_new && backend_.device().backend == FLASHBENCH_CUDA && before && after)
+        reply.device_bytes = std::max<std::int64_t>(*before - *after, 0);  // others may have gone
       if (!request.dir.empty()) write_outputs(request, tensors, saves);
     }
     tell(repeat + 1, repeats, fmt::format("running {}", request.impl));

@@ -44,6 +44,24 @@ TEST(StopRule, CountsExactly) {
   EXPECT_TRUE(enough(row_with(12, 9), options));
 }
 
+TEST(CpuBound, IsWhatTakesLongerToEnqueueThanTheDelayCovers) {
+  RowRun run = row_with(10, 0);
+  run.enqueue_ms = 5;
+  EXPECT_FALSE(cpu_bound(run));
+  run.enqueue_ms = 20;
+  EXPECT_TRUE(cpu_bound(run));
+}
+
+TEST(DeviceMemory, IsWhatTheFirstOutputTookWhenItsInstanceWasMade) {
+  Row row;
+  reply::Output output;
+  output.device_bytes = 1 << 20;
+  take_output(row, output);
+  output.device_bytes = 0;
+  take_output(row, output);
+  EXPECT_EQ(row.memory.device_bytes, 1 << 20);
+}
+
 TEST(Turn, IsATenthOfASecondUnlessTheBudgetIsSmall) {
   Options options;
   EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 100);
