@@ -52,7 +52,7 @@ TEST(Json, NestedWithoutEndIsRefusedAndNoCrash) {
     parse_report(deep, "deep.json");
     FAIL();
   } catch (const std::runtime_error& error) {
-    EXPECT_THAT(error.what(), testing::HasSubstr("deep.json"));
+    EXPECT_THAT(error.what(), HasSubstr("deep.json"));
   }
 }
 
