@@ -108,7 +108,9 @@ void write(const std::string& dir, const Problem& problem, const Tensors& tensor
     if (file == "lse") shape = {1, problem.heads, problem.seq_q};
     write_npy(dir + "/" + file + ".npy", shape, NpyType::f4, elements.data());
   }
-  std::ofstream(dir + "/case.json") << case_text({"made-by-hand"}, problem, rounded_scores);
+  request::Output output;
+  output.impl = "made-by-hand";
+  std::ofstream(dir + "/case.json") << case_text(output, problem, rounded_scores);
 }
 
 std::vector<float> random_rows(Dtype dtype, std::int64_t rows, std::int64_t d, unsigned seed) {
