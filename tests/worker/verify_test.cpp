@@ -183,16 +183,17 @@ TEST_F(Verify, ExcusesRoundedScoresWhereTheCaseSaysSo) {
   }
 }
 
-// A block of few roundings: the comparator's own may all be small by chance.
+// P is 1/2, which the dtype holds: the comparator's own draw errs nowhere, another does.
 TEST_F(Verify, DrawsTheComparatorMoreThanOnce) {
-  const Problem problem = problem_of(Dtype::bf16, 3000, 1, 5);
-  Tensors tensors = random_inputs(problem);
-  attend(problem, tensors, false);
-  write(folder_ / "case", problem, tensors, false);
-  EXPECT_EQ(verify(folder_.path()), 0);
-  attend(problem, tensors, false, 1);
-  write(folder_ / "case", problem, tensors, false);
-  EXPECT_EQ(verify(folder_.path()), 1);
+  const Problem problem = problem_of(Dtype::bf16, 1, 1, 2);
+  Tensors tensors{{"q", std::vector<float>(32, 0)},
+                  {"k", std::vector<float>(64, 0)},
+                  {"v", std::vector<float>(64, 1)}};
+  for (const auto& [o, expected] : std::map<float, int>{{1, 0}, {1 - 0x1p-8f, 0}, {0.9f, 1}}) {
+    tensors["o"] = std::vector<float>(32, o);
+    write(folder_ / "case", problem, tensors, false);
+    EXPECT_EQ(verify(folder_.path()), expected) << o;
+  }
 }
 
 // P is 1/2 and every gradient exact, so the comparator errs nowhere; a kernel that divides late
