@@ -147,16 +147,6 @@ std::string take_turn(RowRun& run, const reply::Run& reply) {
   return {};
 }
 
-bool keeps_rounded_scores(const Problem& problem, const Cost& cost) {
-  if (problem.dtype == Dtype::fp32) return false;
-  return std::ranges::any_of(cost.kernels, [&](const KernelCost& kernel) {
-    const auto bytes = kernel.traffic.written.find("scores");
-    if (bytes == kernel.traffic.written.end() || bytes->second <= 0) return false;
-    const double scores = kernel.flops / (2 * static_cast<double>(problem.head_dim));
-    return bytes->second <= 2 * scores;
-  });
-}
-
 void take_description(Row& row, const reply::Describe& description) {
   const Problem& problem = row.what.problem;
   row.cost = description.cost;

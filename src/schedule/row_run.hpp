@@ -55,10 +55,6 @@ double patience_s(const Row&, const std::optional<DeviceFacts>&);
 // Takes a turn's answer in. Returns why the row has failed, or an empty string.
 std::string take_turn(RowRun&, const reply::Run&);
 
-// Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
-// kernel of products writes at most two bytes of scores for each that it multiplies out.
-bool keeps_rounded_scores(const Problem&, const Cost&);
-
 // Facts about the row that describe and output bring.
 void take_description(Row&, const reply::Describe&);
 void take_output(Row&, const reply::Output&);
