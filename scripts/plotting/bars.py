@@ -7,12 +7,19 @@ from plotting.families import Family, grid_of, panel_title
 from plotting.reports import Row
 
 BAR_INCHES = 0.185  # wide enough for its figure, set upright
+WIDEST_INTERVAL = 1.25
 WITHOUT_TIME = {"oom": "out of memory", "failed": "failed", "unsupported": "unsupported", "crashed": "crashed",
                 "timeout": "timed out", "not_run": "not run"}
 
 
 def is_drawn(row: Row) -> bool:
     return row.tflops is not None and "/" not in row.impl
+
+
+def height_of(row: Row) -> float:
+    """Of a bar with its interval, as far as that has room: a very wide one leaves the panel."""
+    value = row.tflops or 0
+    return min(row.tflops_range[1], WIDEST_INTERVAL * value) if row.tflops_range else value
 
 
 def draw_panel(axes: Axes, rows: list[Row], impls: list[str], looks: dict[str, style.Look]) -> None:
@@ -35,11 +42,13 @@ def draw_panel(axes: Axes, rows: list[Row], impls: list[str], looks: dict[str, s
             low, high = row.tflops_range or (row.tflops, row.tflops)
             if high - low > 0.01 * top:  # narrower ones would be specks
                 axes.errorbar(x, row.tflops, [[row.tflops - low], [high - row.tflops]], color=style.INK, linewidth=0.6)
-            axes.text(x, max(row.tflops, high) + 0.012 * top, style.figures(row.tflops), rotation=90, ha="center",
-                      va="bottom", fontsize=6.5, color=style.INK)
+            axes.text(x, height_of(row) + 0.012 * top, style.figures(row.tflops), rotation=90, ha="center",
+                      va="bottom", fontsize=6.5, color=style.INK,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.2})
     axes.set_xticks(range(len(seqs)), [style.seq_label(seq) for seq in seqs])
     axes.set_xlim(-0.55, len(seqs) - 0.45)
-    axes.set_ylim(0, 1.17 * top)
+    letters = max(len(style.figures(row.tflops)) for row in rows if row.tflops)
+    axes.set_ylim(0, 0.048 * letters * top + max(height_of(row) for row in rows))
     axes.tick_params(axis="x", length=0)
 
 

@@ -107,7 +107,9 @@ void add_executed(Lines& lines, const Row& row) {
 
 void add_time(Lines& lines, const Row& row, const std::optional<double>& peak) {
   const Time& time = *row.time;
-  lines.add({"time", "", time.median, "ms", fmt::format("the median of {} samples", time.n)});
+  lines.add({"time", "", time.median, "ms",
+             time.n == 1 ? "of a single sample, which has no interval"
+                         : fmt::format("the median of {} samples", time.n)});
   if (has_interval(row) && time.n != 1)
     lines.add({"± %",
                // More digits than elsewhere: the ends differ in the last ones.
@@ -212,7 +214,7 @@ void add_speedup(Lines& lines, const Report& report, const Row& row) {
   const Time &over = *base->time, &under = *row.time;
   lines.add({"speed-up x", digits(over.median) + " / " + digits(under.median), ratio->value, "",
              "the time of " + said.vs + " / its own", said.value});
-  if (!has_interval(row) || !has_interval(*base)) return;
+  if (!has_interval(row) || !has_interval(*base) || over.n == 1 || under.n == 1) return;
   const auto log = [](double one, double other) {
     return "ln(" + digits(one) + " / " + digits(other) + ")";
   };

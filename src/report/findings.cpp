@@ -78,6 +78,14 @@ std::string range_of(const std::vector<Quotient>& quotients, const Report& repor
   return quotients.size() == 1 ? one(*least) : one(*least) + " to " + one(*most);
 }
 
+// How many times the one's time the other's is; nothing where either has no interval, as a single
+// sample has none.
+std::optional<Ratio> lead(const Row& slower, const Row& faster) {
+  for (const Row* row : {&slower, &faster})
+    if (!has_interval(*row) || row->time->n == 1) return std::nullopt;
+  return ratio(*slower.time, *faster.time);
+}
+
 // Where v2 passes v1, and where not.
 void add_passing(std::vector<std::string>& findings, const std::vector<Answers>& problems,
                  const Report& report) {
@@ -86,7 +94,7 @@ void add_passing(std::vector<std::string>& findings, const std::vector<Answers>&
   for (const Answers& rows : problems) {
     const auto v1 = rows.find("v1"), v2 = rows.find("v2");
     if (v1 == rows.end() || v2 == rows.end()) continue;
-    const auto gain = ratio(*v1->second->time, *v2->second->time);
+    const auto gain = lead(*v1->second, *v2->second);
     if (gain && gain->low > 1)
       faster.push_back({gain->value, v2->second});
     else if (gain && gain->high < 1)
@@ -101,10 +109,10 @@ void add_passing(std::vector<std::string>& findings, const std::vector<Answers>&
     parts.push_back(fmt::format("v2 passes v1 in {}, by {}", count_of(faster.size(), all),
                                 range_of(faster, report)));
   if (!slower.empty())
-    parts.push_back(fmt::format("v1 is the faster one in {}, by {}", count_of(slower.size(), all),
+    parts.push_back(fmt::format("v1 is faster in {}, by {}", count_of(slower.size(), all),
                                 range_of(slower, report)));
   if (!unsure.empty())
-    parts.push_back(fmt::format("their intervals do not tell them apart in {}{}",
+    parts.push_back(fmt::format("the times do not tell v1 and v2 apart in {}{}",
                                 count_of(unsure.size(), all), listed_places(unsure, report)));
   findings.push_back(fmt::format("{}.", fmt::join(parts, "; ")));
 }
@@ -115,8 +123,8 @@ const Row* winner_of(const Answers& rows) {
       rows, {}, [](const auto& entry) { return entry.second->time->median; });
   for (const auto& [impl, row] : rows) {
     if (row == best->second) continue;
-    const auto lead = ratio(*row->time, *best->second->time);
-    if (!lead || !(lead->low > 1)) return nullptr;
+    const auto ahead = lead(*row, *best->second);
+    if (!ahead || !(ahead->low > 1)) return nullptr;
   }
   return best->second;
 }

@@ -133,6 +133,15 @@ TEST(Explain, a_speed_up_over_a_row_that_is_not_there_is_only_told) {
   EXPECT_THAT(explain(report, report.rows[0]), HasSubstr("over naive, whose time is not here"));
 }
 
+TEST(Explain, a_single_sample_has_no_interval) {
+  Report report = saved();
+  report.rows.at(2).time->n = 1;
+  const std::string text = explain(report, report.rows[2]);
+  EXPECT_THAT(text, HasSubstr("of a single sample, which has no interval"));
+  for (const char* interval : {"± %", "\n  from", "\n  to"})
+    EXPECT_THAT(text, Not(HasSubstr(interval)));
+}
+
 TEST(Explain, a_row_of_a_merged_report_is_held_against_its_own_ceilings) {
   Report report = saved();
   Report other = saved();

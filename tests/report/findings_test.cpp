@@ -23,9 +23,10 @@ TEST(Findings, say_where_v2_passes_v1_by_how_much_and_where_it_does_not) {
                   row("v2", 2, 0.01, 1024), row("v1", 1, 0.01, 256), row("v2", 1.5, 0.01, 256),
                   row("v1", 1, 0.1, 128), row("v2", 1.01, 0.1, 128)})),
       Contains(
-          "v2 passes v1 in 2 of 4 problems, by 2.00x (seq=512) to 4.50x (seq=1024); v1 is the "
-          "faster one in 1 of 4 problems, by 1.50x (seq=256); their intervals do not tell them "
-          "apart in 1 of 4 problems (seq=128)."));
+          "v2 passes v1 in 2 of 4 problems, by 2.00x (seq=512) to 4.50x (seq=1024); v1 is faster "
+          "in "
+          "1 of 4 problems, by 1.50x (seq=256); the times do not tell v1 and v2 apart in 1 of 4 "
+          "problems (seq=128)."));
 }
 
 TEST(Findings, name_the_one_problem_and_all_problems_as_such) {
@@ -52,6 +53,17 @@ TEST(Findings, say_where_naive_wins_and_that_it_does_nowhere) {
 TEST(Findings, call_nobody_the_fastest_where_intervals_do_not_tell) {
   EXPECT_THAT(findings_of(report({row("naive", 1, 0.2), row("v2", 1.01, 0.2)})),
               ElementsAre("The fastest: naive nowhere, no clear one in the one problem."));
+}
+
+TEST(Findings, claim_no_lead_from_a_single_sample_or_a_bare_median) {
+  std::vector<Row> rows{row("v1", 2, 0.01), row("v2", 1, 0.01)};
+  rows[0].time->n = 1;
+  const std::vector<std::string> open{"the times do not tell v1 and v2 apart in the one problem.",
+                                      "The fastest: no clear one in the one problem."};
+  EXPECT_EQ(findings_of(report(rows)), open);
+  rows[0].time->n = 10;
+  rows[1].unrecorded = {"time_ms/low", "time_ms/high"};
+  EXPECT_EQ(findings_of(report(rows)), open);
 }
 
 TEST(Findings, name_at_most_three_places) {
