@@ -7,6 +7,7 @@
 #include <set>
 
 #include "plan/words.hpp"
+#include "report/formats.hpp"
 #include "report/grid.hpp"
 #include "report/report.hpp"
 
@@ -14,10 +15,15 @@ namespace flashbench {
 
 namespace {
 
-Option file_option(const char* name, const char* help, std::string& target, const char* group) {
-  return {name, "FILE", group, help, false, [&target](const std::vector<std::string>& values) {
+Option format_option(const Format& format, Options& options, const char* group) {
+  return {format.name,
+          "FILE",
+          group,
+          format.help,
+          false,
+          [&options, name = format.name](const std::vector<std::string>& values) {
             if (values[0].empty()) throw UsageError("the file name is empty");
-            target = values[0];
+            options.outputs[name] = values[0];
           }};
 }
 
@@ -33,17 +39,30 @@ Option device_option(std::string& target, const char* group) {
           false,    [&target](const std::vector<std::string>& values) { target = values[0]; }};
 }
 
+Option filter_option(std::string& target, const char* group, const char* what) {
+  return {"filter",
+          "GLOB",
+          group,
+          fmt::format("only {} whose key (IMPL/PASS/b1/h16/kv16/q1024/k1024/d128/...,\n"
+                      "as in the reports) matches as a whole, or one of whose parts\n"
+                      "between slashes does: v1, 'q*', causal, v2/fwd, '*d64/fp16*'",
+                      what),
+          false,
+          [&target](const std::vector<std::string>& values) {
+            if (values[0].empty()) throw UsageError("the value is empty");
+            target = values[0];
+          }};
+}
+
 void add_output_options(std::vector<Option>& table, Options& options, bool& wide,
                         const char* group) {
-  table.push_back(file_option("json", "the whole report; - is stdout, and then nothing else is",
-                              options.json_file, group));
-  table.push_back(file_option("csv", "a line a row; likewise", options.csv_file, group));
-  table.push_back(file_option("md", "a Markdown table; likewise", options.md_file, group));
-  table.push_back(file_option("junit", "for CI; likewise", options.junit_file, group));
+  for (const Format& format : formats()) table.push_back(format_option(format, options, group));
   table.push_back({"pivot", "AXIS", group, "TFLOPS with this axis across, as in --pivot seq", false,
                    [&options](const auto& values) { options.pivot = values[0]; }});
   table.push_back(flag_option(
       "wide", group, "registers, shared memory, blocks an SM and waves in the table too", wide));
+  table.push_back(
+      flag_option("explain", group, "each formula of each row with its numbers", options.explain));
 }
 
 void check_device_word(const std::string& device) {
@@ -57,13 +76,10 @@ void check_device_word(const std::string& device) {
 
 void check_outputs(const Options& options) {
   std::set<std::string> places;
-  for (const std::string& file :
-       {options.json_file, options.csv_file, options.md_file, options.junit_file}) {
-    if (file.empty()) continue;
+  for (const auto& [format, file] : options.outputs)
     if (!places.insert(file).second)
       throw UsageError(fmt::format("two outputs go to {}",
                                    file == "-" ? "stdout: only one may be \"-\"" : file));
-  }
   if (!options.pivot.empty()) {
     std::vector<std::string> names;
     for (const Axis& axis : axes()) names.push_back(axis.name);

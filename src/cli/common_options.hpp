@@ -11,7 +11,9 @@ namespace flashbench {
 
 Option flag_option(const char* name, const char* group, const char* help, bool& target);
 Option device_option(std::string& target, const char* group);
-// --json, --csv, --md, --junit, --pivot, --wide.
+// What `what` (cases, rows) to keep.
+Option filter_option(std::string& target, const char* group, const char* what);
+// --json and the other formats, --pivot, --wide, --explain.
 void add_output_options(std::vector<Option>&, Options&, bool& wide, const char* group);
 
 // auto, cpu, cuda or an ordinal. Throws UsageError.

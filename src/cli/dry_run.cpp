@@ -186,6 +186,7 @@ int dry_run(const RunWords& words) {
   for (const Case& what : plan.cases) report.rows.push_back(planned_row(what, describer));
   const bool written = write_outputs(report, options, words.wide);
   if (!stdout_is_taken(options)) std::fputs(table_of(report, options, kept).c_str(), stdout);
+  print_explanations(report, report.rows, options);
   return written ? exit_code::ok : exit_code::usage;
 }
 

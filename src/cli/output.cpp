@@ -4,12 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
 
 #include "cli/console.hpp"
-#include "record/json.hpp"
+#include "report/formats.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
 #include "version.hpp"
@@ -38,8 +39,8 @@ std::string_view check_word(Check check) {
 }  // namespace
 
 bool stdout_is_taken(const Options& options) {
-  return options.json_file == "-" || options.csv_file == "-" || options.md_file == "-" ||
-         options.junit_file == "-";
+  return std::ranges::any_of(options.outputs,
+                             [](const auto& output) { return output.second == "-"; });
 }
 
 Report blank_report(const UserRequest& request, const reply::Hello& worker) {
@@ -67,19 +68,16 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
 bool write_outputs(const Report& report, const Options& options, bool wide) {
   const TableOptions table{false, wide, options.pivot};
   bool all_written = true;
-  const auto write = [&](const std::string& file, const auto& render) {
-    if (file.empty()) return;
+  for (const Format& format : formats()) {
+    const auto output = options.outputs.find(format.name);
+    if (output == options.outputs.end()) continue;
     try {
-      write_atomically(file, render());
+      write_atomically(output->second, format.render(report, table));
     } catch (const std::exception& error) {
       print_error("flashbench: {}\n", error.what());
       all_written = false;
     }
-  };
-  write(options.json_file, [&] { return report_text(report); });
-  write(options.csv_file, [&] { return render_csv(report); });
-  write(options.md_file, [&] { return render_markdown(report, table); });
-  write(options.junit_file, [&] { return render_junit(report); });
+  }
   return all_written;
 }
 
@@ -87,6 +85,13 @@ void print_table(const Report& report, const Options& options, bool wide) {
   if (stdout_is_taken(options)) return;
   const TableOptions table{may_color_stdout(), wide, options.pivot};
   std::fputs(render_table(report, table).c_str(), stdout);
+}
+
+void print_explanations(const Report& report, const std::vector<Row>& rows,
+                        const Options& options) {
+  if (!options.explain) return;
+  std::FILE* const stream = stdout_is_taken(options) ? stderr : stdout;
+  for (const Row& row : rows) std::fputs(("\n" + explain(report, row)).c_str(), stream);
 }
 
 void print_comparison(const Comparison& comparison, bool to_stdout) {

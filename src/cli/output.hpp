@@ -15,6 +15,9 @@ Report blank_report(const UserRequest&, const reply::Hello&);
 bool write_outputs(const Report&, const Options&, bool wide);
 // The table, unless an output is stdout.
 void print_table(const Report&, const Options&, bool wide);
+// With --explain, the formulas of `rows`, which may refer to others of `report`: to stdout, or to
+// stderr where an output is stdout.
+void print_explanations(const Report& report, const std::vector<Row>& rows, const Options&);
 
 // A comparison to stdout, or to stderr; its warnings always to stderr.
 void print_comparison(const Comparison&, bool to_stdout);

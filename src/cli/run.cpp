@@ -134,6 +134,7 @@ int measure(const RunWords& words, const Preparation& ready) {
   else
     codes.push_back(exit_code::usage);
   print_table(report, options, words.wide);
+  print_explanations(report, report.rows, options);
   if (result.interrupted) codes.push_back(exit_code::interrupted);
   if (ready.baseline)
     codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));

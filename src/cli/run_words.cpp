@@ -112,11 +112,7 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                               "a saved report to compare this run with", o.baseline_file));
   table.push_back(flag_option("allow-different", running_group,
                               "compare even across devices and inputs", o.allow_different));
-  table.push_back(text_option("filter", "GLOB", running_group,
-                              "only cases whose key (IMPL/PASS/b1/h16/kv16/q1024/k1024/d128/...,\n"
-                              "as in the reports) matches as a whole, or one of whose parts\n"
-                              "between slashes does: v1, 'q*', causal, v2/fwd, '*d64/fp16*'",
-                              o.filter));
+  table.push_back(filter_option(o.filter, running_group, "cases"));
   table.push_back(flag_option("dry-run", running_group,
                               "show the cases, their FLOPs, bytes, memory and time; needs no GPU",
                               o.dry_run));
@@ -135,7 +131,6 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                                o.plugins));
   table.push_back(not_built("counters", "", "hardware counters are"));
   table.push_back(not_built("profile", "", "profiling is"));
-  table.push_back(not_built("explain", "", "explaining formulas is"));
 }
 
 void refuse_pair(const RunWords& words, const char* one, const char* other, const char* why) {
@@ -222,8 +217,8 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
   Options& options = words.request.options;
   if (options.iters) forget_stop_rule(options);
   check_device_word(options.device);
-  if (options.json_file.empty() && !options.resume_file.empty() && !options.dry_run)
-    options.json_file = options.resume_file;
+  if (!options.resume_file.empty() && !options.dry_run)
+    options.outputs.try_emplace("json", options.resume_file);
   check_outputs(options);
   return words;
 }

@@ -34,10 +34,11 @@ std::vector<Row> journalled_rows(const std::string& report) {
 }  // namespace
 
 Saving::Saving(const Options& options, const Report& unfinished) {
-  if (options.json_file.empty() || !is_plain_file(options.json_file)) return;
+  const auto json = options.outputs.find("json");
+  if (json == options.outputs.end() || !is_plain_file(json->second)) return;
   try {
-    write_atomically(options.json_file, report_text(unfinished));
-    journal_ = std::make_unique<Journal>(journal_of(options.json_file));
+    write_atomically(json->second, report_text(unfinished));
+    journal_ = std::make_unique<Journal>(journal_of(json->second));
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -44,7 +45,7 @@ struct Options {
   std::optional<double> peak_tflops, threshold;
   std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
   std::vector<std::string> plugins, against;
-  std::string json_file, csv_file, md_file, junit_file;  // "-" is stdout
+  std::map<std::string, std::string> outputs;  // by format: the file; "-" is stdout
 };
 
 struct UserRequest {

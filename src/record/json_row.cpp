@@ -177,6 +177,7 @@ void read_notes(Row& row, const Json& json) {
   row.inputs_checksum = read_texts(json, "inputs_checksum");
   row.command = read_text(json, "command");
   row.label = read_text(json, "label");
+  if (read_integer(json, "origin")) row.origin = read_unsigned(json, "origin");
 }
 
 }  // namespace
@@ -197,6 +198,7 @@ Json to_json(const Row& row) {
   json["shared_rounds_with"] = row.shared_rounds_with;
   json["inputs_checksum"] = row.inputs_checksum.empty() ? Json() : Json(row.inputs_checksum);
   json["command"] = text_or_null(row.command);
+  if (row.origin) json["origin"] = *row.origin;
   take_out(json, row.unrecorded);
   return json;
 }

@@ -15,6 +15,10 @@ std::string identity(const Row& row) {
   return row.recorded_key.empty() ? key(row.what) : row.recorded_key;
 }
 
+const Report& origin_of(const Report& report, const Row& row) {
+  return row.origin && *row.origin < report.origins.size() ? report.origins[*row.origin] : report;
+}
+
 bool has_interval(const Row& row) {
   return row.time && !row.unrecorded.contains("time_ms/low") &&
          !row.unrecorded.contains("time_ms/high");

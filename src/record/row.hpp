@@ -122,6 +122,8 @@ struct Row {
   std::vector<std::string> inputs_checksum;
   // Hardware counters of --counters, by metric.
   std::map<std::string, std::optional<double>> measured;
+  // Of a merged report: which of its origins the row comes from.
+  std::optional<std::size_t> origin;
   // The key that a file gave, where it is not the one that `what` makes; use identity().
   std::string recorded_key;
   // JSON paths ("problem/batch") that the file it was read from does not give. What stands there is
@@ -174,7 +176,13 @@ struct Report {
   std::vector<Ceiling> ceilings;
   Measurement measurement;
   std::vector<Row> rows;
+  // Of a merged report: what it was merged from, each without its rows. What stands above is what
+  // they share; ceilings, device and seed of a row are its origin's.
+  std::vector<Report> origins;
   std::set<std::string> unrecorded;  // as in Row; nothing of rows
 };
+
+// The report that says on what and how the row was measured: one of the origins, or `report`.
+const Report& origin_of(const Report& report, const Row&);
 
 }  // namespace flashbench

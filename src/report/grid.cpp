@@ -164,6 +164,17 @@ void add_launch(Grid& grid, const Report& report) {
   grid.columns.push_back(figures("waves", waves, 3));
 }
 
+// Columns that say nothing of any row; one stays, so that rows are lines. Those of no rows stay
+// too.
+void leave_out_empty_columns(Grid& grid) {
+  std::vector<Column> kept;
+  for (Column& column : grid.columns)
+    if (column.cells.empty() ||
+        std::ranges::any_of(column.cells, [](const std::string& cell) { return cell != missing; }))
+      kept.push_back(std::move(column));
+  if (!kept.empty()) grid.columns = std::move(kept);
+}
+
 }  // namespace
 
 std::string or_missing(const std::string& text) {
@@ -189,19 +200,21 @@ Column figures(const std::string& heading, const std::vector<std::optional<doubl
 
 Grid make_grid(const Report& report, const TableOptions& options) {
   if (!options.pivot.empty()) return make_pivot(report, options);
-  Grid grid;
-  grid.captions = captions_of(report);
-  grid.notes = notes_of(report);
+  Grid grid = frame_of(report);
   for (const Row& row : report.rows) grid.statuses.push_back(row.status);
   const auto label_of = [&](const Row& row) {
     return row.label.empty() ? report.label : row.label;
   };
+  if (has_several_devices(report))
+    grid.columns.push_back(
+        text_column("device", report, [&](const Row& row) { return device_of(row, report); }));
   if (any(report, [&](const Row& row) { return !label_of(row).empty(); }))
     grid.columns.push_back(text_column("label", report, label_of));
   add_axes(grid, report);
   add_run(grid, report);
   add_judgement(grid, report);
   if (options.wide) add_launch(grid, report);
+  leave_out_empty_columns(grid);
   return grid;
 }
 

@@ -37,6 +37,8 @@ std::string render_markdown(const Report& report, const TableOptions& options) {
   text += heading + "\n" + rule + "\n";
   for (const std::string& line : lines) text += line + "\n";
 
+  if (!grid.findings.empty()) text += "\n";
+  for (const std::string& finding : grid.findings) text += escaped(finding) + "  \n";
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
   return as_utf8(text);

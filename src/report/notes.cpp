@@ -22,16 +22,10 @@ const std::map<std::string, std::string>& meanings() {
   return all;
 }
 
-// The implementation and what sets the row apart from the others of its report.
 std::string short_name(const Row& row, const Report& report) {
   if (row.what.impl.empty()) return shown_key(row);
-  std::string words = row.what.impl;
-  for (const Axis& axis : axes()) {
-    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
-    const std::string value = value_of(axis, row);
-    if (!value.empty()) words += " " + axis.name + "=" + value;
-  }
-  return words;
+  const std::string place = place_of(row, report);
+  return place.empty() ? row.what.impl : row.what.impl + " " + place;
 }
 
 bool is_another_builds(const Row& row) {
@@ -49,20 +43,29 @@ std::string flag_note(const Report& report, const std::string& flag) {
   return note;
 }
 
+std::string device_words(const DeviceFacts& facts) {
+  if (facts.name.empty()) return {};
+  std::string device = facts.name;
+  if (!facts.driver.empty()) device += ", driver " + facts.driver;
+  if (!facts.cuda.empty()) device += ", CUDA " + facts.cuda;
+  if (facts.peak_tflops) device += fmt::format(", peak {:g} TFLOPS", *facts.peak_tflops);
+  if (facts.peak_tflops && !facts.peak_source.empty()) device += " (" + facts.peak_source + ")";
+  return one_line(device);
+}
+
+// Unless it is empty or stands there.
+void add_caption(std::vector<std::string>& captions, const std::string& caption) {
+  if (!caption.empty() && std::ranges::find(captions, caption) == captions.end())
+    captions.push_back(caption);
+}
+
 }  // namespace
 
 std::vector<std::string> captions_of(const Report& report) {
   std::vector<std::string> captions;
-  if (!report.device.name.empty()) {
-    std::string device = report.device.name;
-    if (!report.device.driver.empty()) device += ", driver " + report.device.driver;
-    if (!report.device.cuda.empty()) device += ", CUDA " + report.device.cuda;
-    if (report.device.peak_tflops)
-      device += fmt::format(", peak {:g} TFLOPS", *report.device.peak_tflops);
-    if (report.device.peak_tflops && !report.device.peak_source.empty())
-      device += " (" + report.device.peak_source + ")";
-    captions.push_back(one_line(device));
-  }
+  if (report.rows.empty()) add_caption(captions, device_words(report.device));
+  for (const Row& row : report.rows)
+    add_caption(captions, device_words(origin_of(report, row).device));
   if (report.rows.empty()) return captions;
   static const std::set<std::string> shown{"impl", "batch", "heads",    "kv-heads",
                                            "seq",  "seq-k", "head-dim", "scale"};
@@ -106,6 +109,10 @@ std::vector<std::string> notes_of(const Report& report) {
   if (!recorded(report, "complete", report.complete).value_or(true))
     notes.push_back("incomplete: the run ended before every row was measured");
   return notes;
+}
+
+Grid frame_of(const Report& report) {
+  return {captions_of(report), {}, {}, findings_of(report), notes_of(report)};
 }
 
 }  // namespace flashbench

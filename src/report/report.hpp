@@ -1,5 +1,5 @@
-// Rows to text. Every renderer is one file and one line in renderers(); none of them measures or
-// judges.
+// Rows to text. A renderer is a file of its own and, where it is a format to write, a line in
+// formats(); none of them measures or judges.
 #pragma once
 
 #include <string>
@@ -17,6 +17,10 @@ std::string render_table(const Report&, const TableOptions&);
 std::string render_csv(const Report&);  // RFC 4180, a record a row
 std::string render_markdown(const Report&, const TableOptions&);
 std::string render_junit(const Report&);
+// Every formula of a row with its numbers, as lines "what  arithmetic = result; in words". What the
+// row itself says is set beside a result that it does not equal. `report` is where the rows that it
+// refers to are found.
+std::string explain(const Report& report, const Row&);
 // Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
 // stdout. Throws std::runtime_error naming the file and the cause.
 void write_atomically(const std::string& path, const std::string& text);

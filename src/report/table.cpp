@@ -52,8 +52,10 @@ std::string render_table(const Report& report, const TableOptions& options) {
   const std::vector<std::string> lines = aligned(grid.columns);
   for (std::size_t i = 0; i < lines.size(); ++i)
     add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
-  if (!grid.notes.empty()) text += "\n";
-  for (const std::string& note : grid.notes) text += note + "\n";
+  for (const auto* lines_after : {&grid.findings, &grid.notes}) {
+    if (!lines_after->empty()) text += "\n";
+    for (const std::string& line : *lines_after) text += line + "\n";
+  }
   return as_utf8(text);
 }
 

@@ -102,7 +102,7 @@ TEST(RunWords, ContradictionsAreRefused) {
 }
 
 TEST(RunWords, WhatIsNotBuiltIsRefused) {
-  for (const char* flag : {"--counters", "--profile", "--explain"})
+  for (const char* flag : {"--counters", "--profile"})
     EXPECT_THAT(refusal({flag}), testing::AllOf(HasSubstr(flag), HasSubstr("not in this version")));
 }
 
@@ -132,9 +132,9 @@ TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
   const std::string help = help_of(run_help());
   for (const char* option :
        {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json", "--dry-run", "--resume",
-        "--baseline", "--plugin", "--against", "selftest"})
+        "--baseline", "--plugin", "--against", "--explain", "selftest"})
     EXPECT_THAT(help, HasSubstr(option));
-  for (const char* later : {"--counters", "--explain", "doctor", "claims"})
+  for (const char* later : {"--counters", "doctor", "claims"})
     EXPECT_THAT(help, testing::Not(HasSubstr(later)));
 }
 
