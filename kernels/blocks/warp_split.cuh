@@ -73,6 +73,33 @@ struct WarpSplit<Element, tile, Split::queries> {
   std::uint32_t q_lane_, k_lane_, v_lane_;
 };
 
+// What warps that divide the keys merge through: the row maxima of a tile, and the row sums and
+// products of 16 rows at a time. Eight columns of all 16 rows lie together, so that neither side
+// meets a bank conflict.
+template <Tile tile, int buffers>
+struct KeyExchange;
+
+// A buffer is written again only behind a later barrier than the one its readers have passed:
+// row_max has one, and every row block has one.
+template <Tile tile>
+struct KeyExchange<tile, 2> {
+  float maxima[tile.warps][tile.br];
+  float sums[2][tile.warps][16];
+  float products[2][tile.warps][tile.d / 8][16][8];
+  FLASHBENCH_INLINE static void await_readers() {}
+};
+
+// Half the memory for a second barrier a row block.
+template <Tile tile>
+struct KeyExchange<tile, 1> {
+  float sums[1][tile.warps][16];
+  union {
+    float maxima[tile.warps][tile.br];
+    float products[1][tile.warps][tile.d / 8][16][8];
+  };
+  FLASHBENCH_INLINE static void await_readers() { __syncthreads(); }
+};
+
 // Each warp has keys of its own, held in registers, and sees all rows of a tile. Row maxima and
 // products are merged across the warps through shared memory; a warp ends up with some columns of
 // O.
@@ -80,19 +107,13 @@ template <class Element, Tile tile>
 struct WarpSplit<Element, tile, Split::keys> {
   static constexpr int row_blocks = tile.br / 16;
   static constexpr int keys = tile.bc / tile.warps, columns = tile.d / tile.warps;
-  static constexpr int buffers = row_blocks > 1 ? 2 : 1;
   static constexpr Raise raise = tile.raise;
-  static constexpr int lanes_a_row = 1;     // each knows the row's whole l
-  static constexpr int pitch = tile.d + 8;  // eight more floats keep a warp's rows in other banks
+  static constexpr int lanes_a_row = 1;  // each knows the row's whole l
   using Scores = Fragment<row_blocks, keys>;
   using Output = Fragment<row_blocks, columns>;
   using Row = Rows<row_blocks>;
   using Operands = HeldOperands<tile, keys>;
-  struct Exchange {
-    float maxima[tile.warps][tile.br];
-    float sums[buffers][tile.warps][16];
-    float products[buffers][tile.warps][16][pitch];
-  };
+  using Exchange = KeyExchange<tile, tile.exchanges>;
 
   int first_row = 0, first_key, first_column;
   bool writes_rows;
@@ -130,8 +151,6 @@ struct WarpSplit<Element, tile, Split::keys> {
   }
   FLASHBENCH_INLINE void merge_max(Row&) const {}
 
-  // One barrier a row block. A buffer is written again only behind a later barrier than the one
-  // its readers have passed: row_max has one, and with several row blocks two buffers alternate.
   FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) {
@@ -139,9 +158,10 @@ struct WarpSplit<Element, tile, Split::keys> {
       Rows<1> sum;
       multiply_pv<Element, tile>(product, sum, p.x[i], kv);
       quad_sum(sum);
-      deposit(product, sum, i % buffers);
+      exchange_.await_readers();
+      deposit(product, sum, i % tile.exchanges);
       __syncthreads();
-      collect(o.x[i], l.x[i], i % buffers);
+      collect(o.x[i], l.x[i], i % tile.exchanges);
     }
   }
 
@@ -165,8 +185,7 @@ struct WarpSplit<Element, tile, Split::keys> {
       if (lane() % 4 == 0) exchange_.sums[buffer][warp()][row] = sum.x[0][t];
 #pragma unroll
       for (int n = 0; n < tile.d / 8; ++n)
-        *reinterpret_cast<float2*>(
-            &exchange_.products[buffer][warp()][row][n * 8 + lane_column()]) =
+        *reinterpret_cast<float2*>(&exchange_.products[buffer][warp()][n][row][lane_column()]) =
             make_float2(product.x[0][n][2 * t], product.x[0][n][2 * t + 1]);
     }
   }
@@ -181,7 +200,7 @@ struct WarpSplit<Element, tile, Split::keys> {
 #pragma unroll
         for (int n = 0; n < columns / 8; ++n) {
           const float2 x = *reinterpret_cast<const float2*>(
-              &exchange_.products[buffer][w][row][first_column + n * 8 + lane_column()]);
+              &exchange_.products[buffer][w][first_column / 8 + n][row][lane_column()]);
           o[n][2 * t] += x.x;
           o[n][2 * t + 1] += x.y;
         }

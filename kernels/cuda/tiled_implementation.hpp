@@ -28,8 +28,6 @@ inline constexpr TiledPasses v1_passes{FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD,
                                        &flash_v1_backward};
 inline constexpr TiledPasses v2_passes{FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD, flash_v2_forward,
                                        &flash_v2_backward};
-inline constexpr TiledPasses without_warps_along_q_passes{FLASHBENCH_FORWARD,
-                                                          without_warps_along_q_forward, nullptr};
 
 template <const TiledPasses& tiled>
 constexpr FlashbenchImplementation tiled_implementation(const char* name, const char* idea,
