@@ -44,7 +44,7 @@ file(GLOB worker_sources CONFIGURE_DEPENDS src/worker/*.cu src/worker/backend_cu
 add_library(flashbench_worker_cuda STATIC ${worker_sources})
 target_compile_options(flashbench_worker_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 target_link_libraries(flashbench_worker_cuda PUBLIC flashbench_worker CUDA::cudart_static)
-add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/draws_cuda.cu
+add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/draws_cuda.cu src/judge/gradients_cuda.cu
                                          src/judge/gpu_reference_cuda.cpp)
 target_link_libraries(flashbench_judge_cuda PUBLIC flashbench_judge_core CUDA::cudart_static)
 flashbench_program(flashbench-worker-cuda src/worker/main_cuda.cpp flashbench_worker_cuda
@@ -57,14 +57,10 @@ flashbench_shared_library(flashbench-faults-cuda MODULE ${faults} plugins/faults
 flashbench_program(flashbench-judge-cuda src/judge/main_cuda.cpp flashbench_judge_cuda)
 
 if(FLASHBENCH_TESTS)
-  add_library(flashbench_gradient_reference STATIC tests/kernels/gradient_reference.cu)
-  target_include_directories(flashbench_gradient_reference PUBLIC tests include ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(flashbench_gradient_reference PUBLIC CUDA::cudart_static)
   foreach(program forward_check launch_check forward_bench backward_check backward_bench)
     add_executable(${program} tests/kernels/${program}.cpp)
     target_include_directories(${program} PRIVATE tests)
-    target_link_libraries(${program} PRIVATE flashbench_kernels_cuda flashbench_judge_cuda
-                                             flashbench_gradient_reference)
+    target_link_libraries(${program} PRIVATE flashbench_kernels_cuda flashbench_judge_cuda)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
   endforeach()
   enable_testing()

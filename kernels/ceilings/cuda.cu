@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(exp2_threads) exp2_ceiling(float* out) {
   for (int i = 0; i < exp2_chains; ++i) x[i] = -1.0f / (threadIdx.x + i + 1);
   for (int i = 0; i < exp2_rounds; ++i)
 #pragma unroll
-    for (float& y : x) y = exp2_approximate(y);
+    for (float& y : x) y = exp2_approximate(-y);  // stays between 0 and 1
   float sum = 0;
   for (float y : x) sum += y;
   if (sum == 12345.678f) *out = sum;

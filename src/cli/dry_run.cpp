@@ -64,12 +64,8 @@ Row planned_row(const Case& what, Describer& describer) {
   return row;
 }
 
-// What the implementation's own model says, else each tensor once.
+// By the implementation's own model.
 double bytes_moved(const Row& row) {
-  if (!row.cost) {
-    const Tensors bytes = tensors_of(row.what);
-    return bytes.inputs + bytes.outputs;
-  }
   double total = 0;
   for (const KernelCost& kernel : row.cost->kernels) total += kernel.traffic.total();
   return total;
@@ -85,13 +81,14 @@ double memory_needed(const Row& row) {
 // Seconds, to the order of magnitude: the time budget or the samples, and the check by the judge.
 double seconds_expected(const Row& row, const Options& options) {
   if (row.status == Status::unsupported) return 0;
-  constexpr double cpu_rate = 5e10, gpu_rate = 2e14, judge_rate = 5e9;  // FLOP/s, careful guesses
-  const double rate = row.what.backend == Backend::cuda ? gpu_rate : cpu_rate;
+  const bool gpu = row.what.backend == Backend::cuda;
+  // FLOP/s and FLOPs, careful guesses; above `judged` the judge takes a sample.
+  const double rate = gpu ? 2e14 : 5e10, judge_rate = gpu ? 4e11 : 5e9, judged = gpu ? 6e11 : 3e11;
   const double once = row.flops.exact / rate;
   const double samples = static_cast<double>(options.iters.value_or(options.min_samples));
   double seconds = options.iters ? samples * once : std::max(options.time_budget_s, samples * once);
   if (options.check == Check::only) seconds = 0;
-  if (options.check != Check::none) seconds += 2 * row.flops.exact / judge_rate;
+  if (options.check != Check::none) seconds += 2 * std::min(row.flops.exact, judged) / judge_rate;
   return seconds;
 }
 
@@ -132,8 +129,14 @@ std::string table_of(const Report& report, const Options& options, const Kept& k
   };
   add("GFLOP", 3, [](const Row& row) { return row.flops.counted / 1e9; });
   add("exact GFLOP", 3, [](const Row& row) { return row.flops.exact / 1e9; });
-  add("moved MB", 2, [](const Row& row) { return bytes_moved(row) / 1e6; });
-  add("memory MB", 2, [](const Row& row) { return memory_needed(row) / 1e6; });
+  // Without its worker nobody knows what an implementation needs.
+  const auto add_known = [&](const char* heading, double (*bytes)(const Row&)) {
+    Column& column = columns.emplace_back(Column{heading, true, {}});
+    for (const Row& row : report.rows)
+      column.cells.push_back(row.cost ? fmt::format("{:.2f}", bytes(row) / 1e6) : "n/a");
+  };
+  add_known("moved MB", bytes_moved);
+  add_known("memory MB", memory_needed);
   add("about s", 1, seconds);
   Column& notes = columns.emplace_back();
   for (const Row& row : report.rows) notes.cells.push_back(one_line(note_of(row, kept)));

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <optional>
@@ -76,6 +77,7 @@ struct Preparation {
   Plan plan;
   Report report;           // without rows
   std::vector<Row> known;  // of --resume
+  std::vector<Ceiling> earlier_ceilings;
   std::optional<Report> baseline;
 };
 
@@ -101,7 +103,9 @@ Preparation prepare(const RunWords& words) {
     if (worker.hello.device) apply_peak(*worker.hello.device, options.peak_tflops);
   ready.plan = make_plan(words.request, ready.roster);
   ready.report = blank_report(words.request, ready.roster.workers.front().hello);
-  if (earlier) ready.known = resumable_rows(*earlier, ready.report);
+  if (!earlier) return ready;
+  ready.known = resumable_rows(*earlier, ready.report);
+  ready.earlier_ceilings = earlier->ceilings;
   return ready;
 }
 
@@ -117,6 +121,9 @@ int measure(const RunWords& words, const Preparation& ready) {
       run_plan(ready.plan, ready.roster, options, events_for(console, saving), ready.known);
   report.rows = std::move(result.rows);
   report.ceilings = std::move(result.ceilings);
+  for (const Ceiling& earlier : ready.earlier_ceilings)
+    if (std::ranges::find(report.ceilings, earlier.name, &Ceiling::name) == report.ceilings.end())
+      report.ceilings.push_back(earlier);
   report.measurement = std::move(result.measurement);
   report.complete = !result.interrupted;
   add_speedups(report.rows);

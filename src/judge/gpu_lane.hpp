@@ -35,6 +35,30 @@ class DeviceBytes {
   void* data_ = nullptr;
 };
 
+// A stream, and copies on it.
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  ~Stream() { cudaStreamDestroy(stream_); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+  void wait() { check(cudaStreamSynchronize(stream_)); }
+  template <class T>
+  void send(T* to, const std::vector<T>& from) {
+    check(
+        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_));
+  }
+  template <class T>
+  void fetch(T* to, const T* from, std::int64_t count) {
+    check(cudaMemcpyAsync(to, from, static_cast<std::size_t>(count) * sizeof(T),
+                          cudaMemcpyDeviceToHost, stream_));
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};
+
 // What the device says of some rows of one head.
 struct RowResults {
   std::vector<double> o, lse, top;
@@ -44,12 +68,7 @@ struct RowResults {
 class Lane {
  public:
   Lane(std::int64_t rows, std::int64_t d)
-      : rows_(rows), d_(d), memory_(static_cast<std::size_t>(rows * (d * 12 + 64) + 256)) {
-    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  }
-  ~Lane() { cudaStreamDestroy(stream_); }
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+      : rows_(rows), d_(d), memory_(static_cast<std::size_t>(rows * (d * 12 + 64) + 256)) {}
 
   bool fits(std::int64_t rows, std::int64_t d) const { return rows <= rows_ && d <= d_; }
   // `head`: one head of one batch, with as many query rows as are wanted.
@@ -61,7 +80,7 @@ class Lane {
     double* top = lse + rows;
     auto* comparator = reinterpret_cast<float*>(top + rows);
     FlashbenchMessage message{};
-    if (reference_forward(head, inputs, {o, lse, top, comparator}, stream_, &message) !=
+    if (reference_forward(head, inputs, {o, lse, top, comparator}, stream_.get(), &message) !=
         FLASHBENCH_OK)
       throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
     RowResults results;
@@ -69,7 +88,7 @@ class Lane {
     fetch(results.lse, lse, rows);
     fetch(results.top, top, rows);
     fetch(results.comparator, comparator, elements);
-    check(cudaStreamSynchronize(stream_));
+    stream_.wait();
     return results;
   }
   // The largest error a slot over the tasks, against the O that the last run left, or that
@@ -82,36 +101,31 @@ class Lane {
     auto* device_tasks = reinterpret_cast<DrawTask*>(exact + elements);
     auto* errors = reinterpret_cast<float*>(device_tasks + tasks.size());
     std::vector<float> found(slots, 0.0f);
-    send(device_tasks, tasks);
-    send(errors, found);
+    stream_.send(device_tasks, tasks);
+    stream_.send(errors, found);
     const Drawing drawing{exact, device_tasks, static_cast<int>(tasks.size()), rounded_scores,
                           errors};
     FlashbenchMessage message{};
-    if (draw_forward(head, inputs, drawing, stream_, &message) != FLASHBENCH_OK)
+    if (draw_forward(head, inputs, drawing, stream_.get(), &message) != FLASHBENCH_OK)
       throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
     fetch(found, errors, slots);
-    check(cudaStreamSynchronize(stream_));
+    stream_.wait();
     return found;
   }
   void put_exact(const std::vector<double>& o) {
-    send(reinterpret_cast<double*>(memory_.data()), o);
+    stream_.send(reinterpret_cast<double*>(memory_.data()), o);
   }
 
  private:
   template <class T>
-  void send(T* to, const std::vector<T>& from) {
-    check(
-        cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream_));
-  }
-  template <class T>
   void fetch(std::vector<T>& to, const T* from, std::size_t count) {
     to.resize(count);
-    check(cudaMemcpyAsync(to.data(), from, count * sizeof(T), cudaMemcpyDeviceToHost, stream_));
+    stream_.fetch(to.data(), from, static_cast<std::int64_t>(count));
   }
 
   std::int64_t rows_, d_;
   DeviceBytes memory_;
-  cudaStream_t stream_ = nullptr;
+  Stream stream_;
 };
 
 }  // namespace flashbench::judge

@@ -1,4 +1,4 @@
-// The reference on a GPU: fp64 there as well, by kernels of the judge's own.
+// The reference on a GPU: fp64 there as well, by kernels of the judge's own; gradients too.
 #pragma once
 
 #include <memory>

@@ -12,6 +12,7 @@
 #include "judge/finish.hpp"
 #include "judge/gpu_lane.hpp"
 #include "judge/gpu_reference.hpp"
+#include "judge/gradient_lane.hpp"
 #include "judge/keys.hpp"
 #include "judge/reference_cuda.hpp"
 #include "worker/convert.hpp"
@@ -22,19 +23,22 @@ namespace flashbench::judge {
 
 namespace {
 
-// The inputs of one set on the device, (b, h, s, d). NaN and infinities of V stand there as 0.
+// The inputs of one set on the device, (b, h, s, d); no dO without a backward. NaN and infinities
+// of V stand there as 0.
 struct Uploaded {
-  explicit Uploaded(const Inputs&);
-  DeviceBytes q, k, v;
+  Uploaded(const Inputs&, int ordinal);
+  DeviceBytes q, k, v, d_o;
   std::vector<std::vector<Wild>> wild;  // by batch and KV head
 };
 
-Uploaded::Uploaded(const Inputs& inputs)
+Uploaded::Uploaded(const Inputs& inputs, int ordinal)
     : q(inputs.elements(Tensor::q).size()),
       k(inputs.elements(Tensor::k).size()),
-      v(inputs.elements(Tensor::v).size()) {
+      v(inputs.elements(Tensor::v).size()),
+      d_o(inputs.elements(Tensor::d_o).size()) {
   const Problem& problem = inputs.problem();
-  for (const auto& [to, tensor] : {std::pair{&q, Tensor::q}, {&k, Tensor::k}, {&v, Tensor::v}}) {
+  for (const auto& [to, tensor] :
+       {std::pair{&q, Tensor::q}, {&k, Tensor::k}, {&v, Tensor::v}, {&d_o, Tensor::d_o}}) {
     const auto from = inputs.elements(tensor);
     check(cudaMemcpy(to->data(), from.data(), from.size(), cudaMemcpyHostToDevice));
   }
@@ -45,12 +49,21 @@ Uploaded::Uploaded(const Inputs& inputs)
         inputs.rows(Tensor::v, i / problem.kv_heads, i % problem.kv_heads, 0, problem.seq_k);
     auto& found = wild[static_cast<std::size_t>(i)] = take_wild(values, problem.head_dim);
     if (found.empty()) return;
+    check(cudaSetDevice(ordinal));
     const auto bytes = static_cast<std::size_t>(head * bytes_of(problem.dtype));
     std::vector<std::byte> tame(bytes);
     narrow(problem.dtype, values.data(), tame.data(), head);
     check(cudaMemcpy(v.data() + static_cast<std::size_t>(i) * bytes, tame.data(), bytes,
                      cudaMemcpyHostToDevice));
   });
+  check(cudaDeviceSynchronize());  // the lanes' streams do not wait for copies
+}
+
+// The checksum alone is of logical rows: other lengths may share it, and lie otherwise.
+std::string identity_of(const Inputs& inputs) {
+  const Problem& p = inputs.problem();
+  return fmt::format("{} {} {} {} {} {} {} {}", inputs.checksum(), p.batch, p.heads, p.kv_heads,
+                     p.seq_q, p.seq_k, p.head_dim, name(p.dtype));
 }
 
 // Device facts are per thread: the judge's threads each choose the device before they use it.
@@ -60,9 +73,13 @@ class GpuReference : public Reference {
   std::int64_t footprint(const Problem& problem) const override {
     return 8 * block_rows * (problem.head_dim * 40 + 64) + (1 << 20);
   }
+  void drop() override { sets_.clear(); }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
   void round_scores(const Inputs&, std::span<const Block>,
                     std::span<BlockReference>) const override;
+  // A group with NaN or infinity, or for which the device has no memory, is left to the CPU.
+  GroupGradients gradients(const Inputs&, const Group&, bool rounded_scores,
+                           const std::function<void()>& finished) const override;
 
  private:
   std::shared_ptr<Uploaded> uploaded(const Inputs&) const;
@@ -72,16 +89,18 @@ class GpuReference : public Reference {
 
   int ordinal_;
   mutable std::mutex guard_;
-  mutable std::map<std::string, std::shared_ptr<Uploaded>> sets_;  // by checksum
+  mutable std::map<std::string, std::shared_ptr<Uploaded>> sets_;  // by identity
   mutable std::vector<std::unique_ptr<Lane>> idle_;
+  mutable GradientLanes gradient_lanes_;
 };
 
 std::shared_ptr<Uploaded> GpuReference::uploaded(const Inputs& inputs) const {
+  const std::string identity = identity_of(inputs);
   const std::lock_guard<std::mutex> lock(guard_);
-  const auto known = sets_.find(inputs.checksum());
+  const auto known = sets_.find(identity);
   if (known != sets_.end()) return known->second;
   sets_.clear();
-  return sets_[inputs.checksum()] = std::make_shared<Uploaded>(inputs);
+  return sets_[identity] = std::make_shared<Uploaded>(inputs, ordinal_);
 }
 
 template <class Use>
@@ -217,6 +236,62 @@ void GpuReference::round_scores(const Inputs& inputs, std::span<const Block> blo
     });
     for (std::size_t i = 0; i < count; ++i) references[first + i].rounded_scores_error = errors[i];
   });
+}
+
+// A group as a problem of its own.
+FlashbenchProblem group_problem(const Problem& whole) {
+  FlashbenchProblem problem = to_c(whole, FLASHBENCH_BACKWARD);
+  problem.batch = problem.kv_heads = 1;
+  problem.query_heads = heads_of_group(whole);
+  return problem;
+}
+
+FlashbenchBackward group_arguments(const Problem& whole, const Uploaded& device,
+                                   const Group& group) {
+  const std::int64_t d = whole.head_dim;
+  const auto view = [&](const DeviceBytes& of, std::int64_t head, std::int64_t seq) {
+    return FlashbenchTensor{of.data() + head * seq * d * bytes_of(whole.dtype), 0, d, seq * d};
+  };
+  const std::int64_t head = group.batch * whole.heads + first_head(whole, group);
+  const std::int64_t kv = group.batch * whole.kv_heads + group.kv_head;
+  FlashbenchBackward arguments{};
+  arguments.q = view(device.q, head, whole.seq_q);
+  arguments.k = view(device.k, kv, whole.seq_k);
+  arguments.v = view(device.v, kv, whole.seq_k);
+  arguments.d_o = view(device.d_o, head, whole.seq_q);
+  return arguments;
+}
+
+// One head of dQ out of all of a group's.
+Gradient head_of(const Gradient& all, std::int64_t head, std::int64_t rows, std::int64_t d) {
+  const auto cut = [&](const auto& from, std::int64_t row) {
+    return std::vector(from.begin() + head * rows * row, from.begin() + (head + 1) * rows * row);
+  };
+  return {cut(all.exact, d), cut(all.comparator, d), cut(all.least_error, 1), false};
+}
+
+GroupGradients GpuReference::gradients(const Inputs& inputs, const Group& group,
+                                       bool rounded_scores,
+                                       const std::function<void()>& finished) const {
+  if (!all_finite(inputs, group)) return cpu_gradients(inputs, group, rounded_scores, finished);
+  check(cudaSetDevice(ordinal_));
+  const Problem& whole = inputs.problem();
+  GroupSums sums;
+  try {
+    const std::shared_ptr<Uploaded> device = uploaded(inputs);
+    sums = gradient_lanes_.run(group_problem(whole), group_arguments(whole, *device, group),
+                               rounded_scores, finished);
+  } catch (const Refusal& refusal) {
+    if (refusal.status != Status::oom) throw;
+    return cpu_gradients(inputs, group, rounded_scores, finished);
+  }
+  GroupGradients result;
+  const Gradient dq = finished_gradient(whole.dtype, whole.scale, std::move(sums.dq));
+  for (std::int64_t h = 0; h < heads_of_group(whole); ++h)
+    result.dq.push_back(head_of(dq, h, whole.seq_q, whole.head_dim));
+  result.dk = finished_gradient(whole.dtype, whole.scale, std::move(sums.dk));
+  result.dv = finished_gradient(whole.dtype, 1, std::move(sums.dv));
+  return result;
 }
 
 }  // namespace

@@ -60,7 +60,8 @@ double half_unit(Dtype dtype) {
   return dtype == Dtype::bf16 ? 0x1p-8 : dtype == Dtype::fp16 ? 0x1p-11 : 0x1p-24;
 }
 
-// The backward of one group in Real: fp64 is the reference, fp32 the comparator.
+// The backward of one group in Real: fp64 is the reference, fp32 the comparator. The gradients are
+// sums without the scale, not yet rounded.
 template <class Real>
 class Backward {
  public:
@@ -76,7 +77,7 @@ class Backward {
         k_most_(largest_of_rows(k, problem.head_dim)),
         stored_(rounded_scores ? problem.dtype : Dtype::fp32) {}
 
-  std::vector<Real> dk, dv;  // without the scale, not yet rounded
+  std::vector<Real> dk, dv;
   // The largest |term| of the sums of each row of dk and dv, and of the last slice's rows of dq.
   std::vector<Real> dk_term, dv_term, dq_term;
   // Query rows from `first` on of one head; writes dq's rows and adds to dk and dv.
@@ -172,25 +173,8 @@ void Backward<Real>::slice(const std::vector<float>& q_rows, const std::vector<f
     }
   find_terms(p, ds, q, d_o, keys);
   gemm(false, false, m, d, n, ds.data(), k_.data(), 0, dq);
-  for (std::int64_t i = 0; i < rows * d; ++i) dq[i] = kept(problem_.dtype, dq[i] * scale);
   gemm(true, false, n, d, m, ds.data(), q.data(), 1, dk.data());
   gemm(true, false, n, d, m, p.data(), d_o.data(), 1, dv.data());
-}
-
-// Terms to errors: a finite one is off by half a unit at most.
-void append_errors(std::vector<double>& errors, const std::vector<double>& terms, Dtype dtype,
-                   double scale) {
-  for (const double term : terms)
-    errors.push_back(std::isfinite(term) ? term * std::fabs(scale) * half_unit(dtype) : 0);
-}
-
-Gradient finished_gradient(const Problem& problem, double scale, std::vector<double>&& exact,
-                           std::vector<float>&& other, const std::vector<double>& terms) {
-  for (double& x : exact) x *= scale;
-  for (float& x : other) x = rounded(problem.dtype, x * static_cast<float>(scale));
-  Gradient gradient{std::move(exact), std::move(other), {}, false};
-  append_errors(gradient.least_error, terms, problem.dtype, scale);
-  return gradient;
 }
 
 bool all_finite(const std::vector<float>& values) {
@@ -203,19 +187,19 @@ struct WildInputs {
   bool any() const { return q || k || v || d_o; }
 };
 
-WildInputs wild_inputs(const Inputs& inputs, const Group& group, const std::vector<float>& k,
-                       const std::vector<float>& v) {
+WildInputs wild_inputs(const Inputs& inputs, const Group& group) {
   const Problem& problem = inputs.problem();
-  WildInputs wild{false, !all_finite(k), !all_finite(v), false};
+  const auto wild = [&](Tensor tensor, std::int64_t head) {
+    const std::int64_t rows = shape_of(problem, tensor).seq;
+    return !all_finite(inputs.rows(tensor, group.batch, head, 0, rows));
+  };
+  WildInputs found{false, wild(Tensor::k, group.kv_head), wild(Tensor::v, group.kv_head), false};
   const std::int64_t head = first_head(problem, group);
   for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
-    const auto whole = [&](Tensor tensor) {
-      return inputs.rows(tensor, group.batch, h, 0, problem.seq_q);
-    };
-    wild.q = wild.q || !all_finite(whole(Tensor::q));
-    wild.d_o = wild.d_o || !all_finite(whole(Tensor::d_o));
+    found.q = found.q || wild(Tensor::q, h);
+    found.d_o = found.d_o || wild(Tensor::d_o, h);
   }
-  return wild;
+  return found;
 }
 
 }  // namespace
@@ -251,13 +235,25 @@ std::int64_t gradients_footprint(const Problem& problem) {
   return rows * problem.head_dim * 12 + slice_rows(problem) * problem.seq_k * 24 + (1 << 20);
 }
 
-GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_scores,
-                         const std::function<void()>& finished) {
+bool all_finite(const Inputs& inputs, const Group& group) {
+  return !wild_inputs(inputs, group).any();
+}
+
+Gradient finished_gradient(Dtype dtype, double scale, GradientSums&& sums) {
+  for (double& x : sums.exact) x *= scale;
+  for (float& x : sums.comparator) x = rounded(dtype, x * static_cast<float>(scale));
+  for (double& x : sums.terms)
+    x = std::isfinite(x) ? x * std::fabs(scale) * half_unit(dtype) : 0;  // to errors
+  return {std::move(sums.exact), std::move(sums.comparator), std::move(sums.terms), false};
+}
+
+GroupGradients cpu_gradients(const Inputs& inputs, const Group& group, bool rounded_scores,
+                             const std::function<void()>& finished) {
   const Problem& problem = inputs.problem();
   const std::int64_t head = first_head(problem, group), d = problem.head_dim;
   const auto k = inputs.rows(Tensor::k, group.batch, group.kv_head, 0, problem.seq_k);
   const auto v = inputs.rows(Tensor::v, group.batch, group.kv_head, 0, problem.seq_k);
-  const WildInputs wild = wild_inputs(inputs, group, k, v);
+  const WildInputs wild = wild_inputs(inputs, group);
   const std::vector<double> k_double(k.begin(), k.end()), v_double(v.begin(), v.end());
   Backward<double> exact(problem, k_double, v_double, rounded_scores);
   Backward<float> other(problem, k, v, rounded_scores);
@@ -267,23 +263,25 @@ GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_
   // masked, and NaN goes exactly where it mathematically goes.
   const std::int64_t step = wild.any() ? 1 : slice_rows(problem);
   for (std::int64_t h = head; h < head + heads_of_group(problem); ++h) {
-    Gradient dq{std::vector<double>(elements), std::vector<float>(elements), {}, wild.k || wild.v};
+    GradientSums dq{std::vector<double>(elements), std::vector<float>(elements), {}};
     for (std::int64_t first = 0; first < problem.seq_q; first += step) {
       const std::int64_t rows = std::min(step, problem.seq_q - first);
       const auto q = inputs.rows(Tensor::q, group.batch, h, first, rows);
       const auto d_o = inputs.rows(Tensor::d_o, group.batch, h, first, rows);
       exact.slice(q, d_o, first, dq.exact.data() + first * d);
-      append_errors(dq.least_error, exact.dq_term, problem.dtype, problem.scale);
+      dq.terms.insert(dq.terms.end(), exact.dq_term.begin(), exact.dq_term.end());
       other.slice(q, d_o, first, dq.comparator.data() + first * d);
       finished();
     }
-    result.dq.push_back(std::move(dq));
+    result.dq.push_back(finished_gradient(problem.dtype, problem.scale, std::move(dq)));
+    result.dq.back().spreads = wild.k || wild.v;
   }
-  result.dk = finished_gradient(problem, problem.scale, std::move(exact.dk), std::move(other.dk),
-                                exact.dk_term);
+  result.dk =
+      finished_gradient(problem.dtype, problem.scale,
+                        {std::move(exact.dk), std::move(other.dk), std::move(exact.dk_term)});
   result.dk.spreads = wild.q || wild.v || wild.d_o;
-  result.dv =
-      finished_gradient(problem, 1, std::move(exact.dv), std::move(other.dv), exact.dv_term);
+  result.dv = finished_gradient(
+      problem.dtype, 1, {std::move(exact.dv), std::move(other.dv), std::move(exact.dv_term)});
   result.dv.spreads = wild.q || wild.d_o;
   return result;
 }

@@ -64,6 +64,7 @@ reply::Any Judge::answer(const request::Any& request, const Tell& tell) {
 
 reply::Drop Judge::drop() {
   sets_.clear();
+  reference_->drop();
   return {available_memory()};
 }
 
@@ -73,8 +74,7 @@ Judge::Set Judge::make_set(const InputSet& input, Pass pass, const Tell& tell) {
   set.blocks = blocks_to_compare(problem_, input.seed, flops_limit_);
   set.runs = runs_of(set.blocks, longest_run(problem_, set.blocks));
   set.known.resize(set.runs.size());
-  if (pass != Pass::fwd)
-    set.groups = groups_to_compare(problem_, input.seed, std::min(flops_limit_, most_flops));
+  if (pass != Pass::fwd) set.groups = groups_to_compare(problem_, input.seed, flops_limit_);
   return set;
 }
 

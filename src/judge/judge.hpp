@@ -20,7 +20,8 @@ NpyArray read_tensor(const std::string& dir, const char* tensor,
 
 class Judge {
  public:
-  // flops_limit: of a forward, above which blocks are sampled.
+  // flops_limit: of a forward, and of a forward and backward, above which blocks and groups are
+  // sampled.
   explicit Judge(std::unique_ptr<Reference> reference, double flops_limit = most_flops);
 
   reply::Any answer(const request::Any&, const Tell&);

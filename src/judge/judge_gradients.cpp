@@ -64,7 +64,8 @@ void Judge::judge_backward(Set& set, const request::Judge& request, const Tell& 
   const auto body = [&](std::int64_t index) {
     const auto i = static_cast<std::size_t>(index);
     auto here = std::exchange(known[i], std::nullopt);
-    if (!here) here = gradients(*set.inputs, set.groups[i], rounded, std::ref(finished));
+    if (!here)
+      here = reference_->gradients(*set.inputs, set.groups[i], rounded, std::ref(finished));
     found[i] = compare_group(set, outputs, set.groups[i], *here);
     if (keep_) known[i] = std::move(here);
   };

@@ -1,5 +1,5 @@
-// What the outputs should be, a 64-row block at a time. An implementation of Reference may use any
-// hardware, never 16 bits and never an implementation under test.
+// What the outputs should be, a 64-row block or a KV head's gradients at a time. An implementation
+// of Reference may use any hardware, never 16 bits and never an implementation under test.
 #pragma once
 
 #include <cstdint>
@@ -35,9 +35,33 @@ struct BlockReference {
   std::vector<std::int64_t> excused;
 };
 
+// A KV head of one batch and the query heads that read it.
+struct Group {
+  std::int64_t batch = 0, kv_head = 0;
+};
+
+// In fp64; the comparator's, rounded to the dtype, beside it.
+struct Gradient {
+  std::vector<double> exact;
+  std::vector<float> comparator;
+  // Half a unit of the dtype on the largest term of each row's sums: what rounding that one P or dS
+  // may cost an honest computation, whatever luck the comparator had with it. (rows)
+  std::vector<double> least_error;
+  // Whether the group's inputs hold a NaN or infinity that a masked weight of 0 may carry to any
+  // element of this tensor, though mathematically it does not reach it.
+  bool spreads = false;
+};
+
+struct GroupGradients {
+  std::vector<Gradient> dq;  // one a query head of the group, (Sq, d)
+  Gradient dk, dv;           // (Sk, d)
+};
+
 class Reference {
  public:
   virtual ~Reference() = default;
+  // Forgets the inputs it was given.
+  virtual void drop() {}
   // Memory that one call of forward needs.
   virtual std::int64_t footprint(const Problem&) const = 0;
   // The blocks are of one batch and head. May be called on several threads at once.
@@ -45,6 +69,11 @@ class Reference {
   // Finds rounded_scores_error of blocks that forward gave.
   virtual void round_scores(const Inputs&, std::span<const Block>,
                             std::span<BlockReference>) const = 0;
+  // `rounded_scores`: the comparator rounds S and dP too, as where they lie in memory in the dtype.
+  // Calls `finished` after each slice of query rows. Takes up to gradients_footprint
+  // (gradients.hpp) of memory. May be called on several threads at once.
+  virtual GroupGradients gradients(const Inputs&, const Group&, bool rounded_scores,
+                                   const std::function<void()>& finished) const = 0;
 };
 
 // fp64, OpenBLAS's dgemm.

@@ -6,6 +6,7 @@
 
 #include "judge/comparator.hpp"
 #include "judge/finish.hpp"
+#include "judge/gradients.hpp"
 #include "judge/reference.hpp"
 
 namespace flashbench::judge {
@@ -31,6 +32,10 @@ class CpuReference : public Reference {
   void round_scores(const Inputs& inputs, std::span<const Block> blocks,
                     std::span<BlockReference> references) const override {
     judge::round_scores(inputs, blocks, references);
+  }
+  GroupGradients gradients(const Inputs& inputs, const Group& group, bool rounded_scores,
+                           const std::function<void()>& finished) const override {
+    return cpu_gradients(inputs, group, rounded_scores, finished);
   }
 
  private:

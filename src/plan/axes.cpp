@@ -51,7 +51,7 @@ using enum ValueType;
 const std::vector<SweepAxis> axis_table{
     {"impl", "LIST",
      "names or globs; all and globs without / leave the ladder out;\n"
-     "the first is what speed-ups refer to [naive,v1,v2 and, where it runs, v3]",
+     "the first is what speed-ups refer to [naive,v1,v2 and those of --plugin]",
      word, add_names, clear<&Sweep::impl>},
     {"pass", "LIST", "fwd, bwd, fwd+bwd [fwd]", word, add_words<&Sweep::pass>, clear<&Sweep::pass>},
     {"seq", "LIST", "query length, and key length without --seq-k [1k,2k,4k,8k]", integer,

@@ -75,7 +75,7 @@ ConfigText parse_config_text(const std::string& text, const std::string& file) {
         [&watch](int, Json::parse_event_t event, Json& parsed) { return watch.see(event, parsed); },
         true, true);
     return {std::move(json), std::move(watch.repeated)};
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // a number too large is none of the parse errors
     throw UsageError(fmt::format("{}: {}", file, sentence_of(error)));
   }
 }

@@ -44,6 +44,8 @@ std::vector<std::string> default_names(const Roster& roster,
   std::erase_if(wanted, [&](const std::string& name) {
     return std::ranges::none_of(all, [&](const auto& one) { return one.name == name; });
   });
+  for (const NamedImplementation& one : all)  // whoever loads a plugin wants to see it
+    if (one.source.starts_with("plugin:")) wanted.push_back(one.name);
   if (wanted.empty()) wanted.emplace_back("all");
   return wanted;
 }

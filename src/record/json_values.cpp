@@ -115,8 +115,13 @@ const Json& read_object(const Json& json, const char* key) {
 }
 
 Json parse_text(const std::string& text, const std::string& what) {
+  constexpr int deepest = 100;  // no document of ours comes near, and recursion has an end
+  const auto watch = [&what](int depth, Json::parse_event_t, const Json&) {
+    if (depth > deepest) throw ProtocolError(what + ": not one of ours: nested too deeply");
+    return true;
+  };
   try {
-    return Json::parse(text);
+    return Json::parse(text, watch);
   } catch (const nlohmann::json::exception& error) {
     throw ProtocolError(what + ": not JSON: " + error.what());
   }

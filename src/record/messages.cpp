@@ -77,4 +77,12 @@ std::variant<Reply, Progress> parse_answer(const std::string& line) {
   });
 }
 
+std::string case_text(const request::Output& output, const Problem& problem, bool rounded_scores) {
+  Json json = {{"impl", output.impl}, {"pass", name(output.pass)}};
+  json.update(to_json(problem));
+  json["rounded_scores"] = rounded_scores;
+  json["set"] = output.set;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace flashbench

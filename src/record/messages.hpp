@@ -164,4 +164,8 @@ std::string to_line(const Progress&);
 Request parse_request(const std::string& line);
 std::variant<Reply, Progress> parse_answer(const std::string& line);
 
+// What a reader of the tensors that `output` writes cannot see from their shapes: the JSON of
+// case.json beside them. `rounded_scores` as in request::Judge.
+std::string case_text(const request::Output&, const Problem&, bool rounded_scores);
+
 }  // namespace flashbench

@@ -1,5 +1,7 @@
 #include "record/row.hpp"
 
+#include <algorithm>
+
 namespace flashbench {
 
 double Traffic::total() const {
@@ -23,6 +25,16 @@ std::optional<double> modelled_bytes(const Row& row) {
   double bytes = 0;
   for (const KernelCost& kernel : row.cost->kernels) bytes += kernel.traffic.total();
   return bytes;
+}
+
+bool keeps_rounded_scores(const Problem& problem, const Cost& cost) {
+  if (problem.dtype == Dtype::fp32) return false;
+  return std::ranges::any_of(cost.kernels, [&](const KernelCost& kernel) {
+    const auto bytes = kernel.traffic.written.find("scores");
+    if (bytes == kernel.traffic.written.end() || bytes->second <= 0) return false;
+    const double scores = kernel.flops / (2 * static_cast<double>(problem.head_dim));
+    return bytes->second <= 2 * scores;
+  });
 }
 
 }  // namespace flashbench

@@ -75,7 +75,7 @@ struct TensorCheck {
 struct Ceiling {
   std::string name;
   double rate = 0;
-  std::int64_t n = 0;  // samples behind the median
+  std::int64_t n = 0;  // samples, of which the best counts
 };
 
 struct Utilization {
@@ -142,6 +142,9 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
 bool has_interval(const Row&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);
+// Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
+// kernel of products writes at most two bytes of scores for each that it multiplies out.
+bool keeps_rounded_scores(const Problem&, const Cost&);
 
 struct DeviceFacts {
   Backend backend = Backend::cpu;

@@ -77,6 +77,7 @@ void Bench::finish(RowRun& run, Status status, const std::string& reason) {
     row.time = summarize(run.samples);
     const auto& device = roster.workers[run.worker].hello.device;
     note_readings(row, run.readings, device ? device->clock_mhz : std::nullopt);
+    if (roster.backend == Backend::cuda && cpu_bound(run)) row.flags.emplace_back("cpu_bound");
     if (!options.iters && !precise(run, options)) row.flags.emplace_back("imprecise");
     derive_figures(run);
   } else {
@@ -91,7 +92,7 @@ void Bench::derive_figures(RowRun& run) const {
   const auto& device = roster.workers[run.worker].hello.device;
   std::optional<double> peak = options.peak_tflops;
   if (!peak && device) peak = device->peak_tflops;
-  derive(run.row, ceilings.medians(), peak);
+  derive(run.row, ceilings.best(), peak);
 }
 
 std::string short_name(const Case& what) {

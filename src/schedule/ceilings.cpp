@@ -7,12 +7,6 @@ namespace flashbench {
 
 namespace {
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 Reply ask(WorkerLink& worker, const request::Ceiling& ceiling) {
   try {
     return worker.ask(ceiling);
@@ -26,16 +20,17 @@ Reply ask(WorkerLink& worker, const request::Ceiling& ceiling) {
 void CeilingTable::measure(WorkerLink& worker, const std::string& name, double for_ms) {
   broken_.insert(name);  // until it has answered
   const Reply reply = ask(worker, {name, for_ms});
+  if (reply.status == Status::oom) broken_.erase(name);  // another problem may leave room
   if (reply.status != Status::ok) return;
   for (const double rate : body_of<reply::Ceiling>(reply).rates)
     if (std::isfinite(rate) && rate > 0) rates_[name].push_back(rate);
   broken_.erase(name);
 }
 
-std::vector<Ceiling> CeilingTable::medians() const {
+std::vector<Ceiling> CeilingTable::best() const {
   std::vector<Ceiling> result;
   for (const auto& [name, rates] : rates_)
-    result.push_back({name, median(rates), static_cast<std::int64_t>(rates.size())});
+    result.push_back({name, std::ranges::max(rates), static_cast<std::int64_t>(rates.size())});
   return result;
 }
 
@@ -49,12 +44,12 @@ std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
         table.measure(session, name, ms_each);
       } catch (const WorkerLost&) {  // the next one gets a fresh process
       } catch (const Interrupted&) {
-        return table.medians();
+        return table.best();
       }
     }
     session.leave();
   }
-  return table.medians();
+  return table.best();
 }
 
 }  // namespace flashbench

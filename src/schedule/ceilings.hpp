@@ -24,7 +24,8 @@ class CeilingTable {
   // for again; the death is passed on as CeilingLost.
   void measure(WorkerLink&, const std::string& name, double for_ms);
   bool usable(const std::string& name) const { return !broken_.contains(name); }
-  std::vector<Ceiling> medians() const;
+  // The best rate of each: what this machine was seen to reach.
+  std::vector<Ceiling> best() const;
 
  private:
   std::map<std::string, std::vector<double>> rates_;

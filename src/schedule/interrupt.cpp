@@ -12,7 +12,7 @@ namespace flashbench {
 
 namespace {
 
-constexpr std::array<int, 2> watched{SIGINT, SIGTERM};
+constexpr std::array<int, 3> watched{SIGINT, SIGTERM, SIGHUP};
 
 // All that the handler touches is lock-free.
 std::atomic<int> signals_seen{0};
@@ -77,8 +77,11 @@ InterruptScope::InterruptScope() : former_(new Former) {
   struct sigaction action = {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
-  for (std::size_t i = 0; i < watched.size(); ++i)
+  for (std::size_t i = 0; i < watched.size(); ++i) {
     sigaction(watched[i], &action, &former_->actions[i]);
+    if (watched[i] == SIGHUP && former_->actions[i].sa_handler == SIG_IGN)  // nohup
+      sigaction(watched[i], &former_->actions[i], nullptr);
+  }
 }
 
 InterruptScope::~InterruptScope() {

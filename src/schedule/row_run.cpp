@@ -73,7 +73,7 @@ std::string take_hash(RowRun& run, const reply::Run& reply, std::size_t set) {
 void RowRun::start_over() {
   samples.clear();
   readings.clear();
-  spent_s = 0;
+  spent_s = enqueue_ms = 0;
   turns = 0;
   set_aside = judged = false;
   repeats_equal = true;
@@ -110,6 +110,11 @@ bool precise(const RowRun& run, const Options& options) {
   return relative_half_width(summarize(run.samples)) <= options.precision;
 }
 
+bool cpu_bound(const RowRun& run) {
+  constexpr double covered_ms = 1.3;  // the worker waits 1.5 times as long, 2 ms at most
+  return run.enqueue_ms > covered_ms * static_cast<double>(run.samples.size());
+}
+
 bool enough(const RowRun& run, const Options& options) {
   if (options.iters) return static_cast<std::int64_t>(run.samples.size()) >= *options.iters;
   if (run.spent_s >= options.time_budget_s) return true;
@@ -138,17 +143,8 @@ std::string take_turn(RowRun& run, const reply::Run& reply) {
     for (std::size_t set = 0; set < run.hashes.size(); ++set)
       if (std::string reason = take_hash(run, reply, set); !reason.empty()) return reason;
   run.samples.insert(run.samples.end(), reply.samples.begin(), reply.samples.end());
+  run.enqueue_ms += reply.enqueue_ms;
   return {};
-}
-
-bool keeps_rounded_scores(const Problem& problem, const Cost& cost) {
-  if (problem.dtype == Dtype::fp32) return false;
-  return std::ranges::any_of(cost.kernels, [&](const KernelCost& kernel) {
-    const auto bytes = kernel.traffic.written.find("scores");
-    if (bytes == kernel.traffic.written.end() || bytes->second <= 0) return false;
-    const double scores = kernel.flops / (2 * static_cast<double>(problem.head_dim));
-    return bytes->second <= 2 * scores;
-  });
 }
 
 void take_description(Row& row, const reply::Describe& description) {
@@ -164,7 +160,7 @@ void take_description(Row& row, const reply::Describe& description) {
 }
 
 void take_output(Row& row, const reply::Output& output) {
-  if (output.device_bytes) row.memory.device_bytes = output.device_bytes;
+  if (!row.memory.device_bytes) row.memory.device_bytes = output.device_bytes;
   if (!output.launches.empty()) row.launches = output.launches;
   if (output.counts) row.counts = output.counts;
   if (output.repeats_equal)

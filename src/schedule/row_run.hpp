@@ -28,6 +28,7 @@ struct RowRun {
   std::vector<Sample> samples;
   std::vector<Reading> readings;  // of the GPU while they were taken
   double spent_s = 0;             // wall time of its turns
+  double enqueue_ms = 0;          // what the CPU took to enqueue all samples
   int turns = 0;
 
   const Case& what() const { return row.what; }
@@ -42,6 +43,8 @@ struct RowRun {
 request::Run next_turn(const RowRun&, const Options&);
 // The stop rule: an exact count, or precise enough, or the budget is spent.
 bool enough(const RowRun&, const Options&);
+// Whether enqueueing a sample takes longer than the delay before it on a GPU can cover.
+bool cpu_bound(const RowRun&);
 // Whether the samples are as many and as steady as the user wants.
 bool precise(const RowRun&, const Options&);
 
@@ -51,10 +54,6 @@ double patience_s(const Row&, const std::optional<DeviceFacts>&);
 
 // Takes a turn's answer in. Returns why the row has failed, or an empty string.
 std::string take_turn(RowRun&, const reply::Run&);
-
-// Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
-// kernel of products writes at most two bytes of scores for each that it multiplies out.
-bool keeps_rounded_scores(const Problem&, const Cost&);
 
 // Facts about the row that describe and output bring.
 void take_description(Row&, const reply::Describe&);

@@ -128,7 +128,7 @@ ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& o
   result.interrupted = !run_groups(bench, rows);
   for (RowRun& run : rows)  // against the ceilings of the whole run
     if (run.row.status == Status::ok && !run.samples.empty()) bench.derive_figures(run);
-  result.ceilings = bench.ceilings.medians();
+  result.ceilings = bench.ceilings.best();
   result.measurement = bench.measurement;
   for (RowRun& run : rows) result.rows.push_back(std::move(run.row));
   return result;

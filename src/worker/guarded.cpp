@@ -11,7 +11,7 @@ namespace flashbench {
 namespace {
 
 constexpr std::uint8_t plain = 0xa5, nan = 0xff;
-constexpr std::int64_t longest_band = 1 << 20;
+constexpr std::int64_t longest_band = 16 << 20;
 
 std::int64_t after_bytes(std::int64_t nan_after) {
   return std::clamp(nan_after, Guarded::band, longest_band);

@@ -34,17 +34,10 @@ void write_tensor(const std::string& dir, const Problem& problem, Tensor tensor,
   write_npy(path, shape.list(), NpyType::f4, wide.data());
 }
 
-// What a reader of the folder cannot see from the shapes.
-void write_case(const request::Output& request, const Problem& problem) {
-  const std::string path = (fs::path(request.dir) / "case.json").string();
+void write_case(const std::string& dir, const std::string& text) {
+  const std::string path = (fs::path(dir) / "case.json").string();
   std::ofstream out(path);
-  out << fmt::format(
-      "{{\"impl\": \"{}\", \"pass\": \"{}\", \"batch\": {}, \"heads\": {}, \"kv_heads\": {}, "
-      "\"seq_q\": {}, \"seq_k\": {}, \"head_dim\": {}, \"dtype\": \"{}\", \"mask\": \"{}\", "
-      "\"scale\": {:.17g}, \"set\": {}}}\n",
-      request.impl, name(request.pass), problem.batch, problem.heads, problem.kv_heads,
-      problem.seq_q, problem.seq_k, problem.head_dim, name(problem.dtype), name(problem.mask),
-      problem.scale, request.set);
+  out << text;
   if (!out.flush()) throw Refusal(Status::failed, fmt::format("{} cannot be written", path));
 }
 
@@ -87,7 +80,8 @@ void Session::write_outputs(const request::Output& request, const TensorSet& set
   if (request.inputs) {
     for (const Tensor tensor : inputs_of(request.pass))
       write_tensor(request.dir, problem_, tensor, set);
-    write_case(request, problem_);
+    const Cost cost = describe({problem_, request.impl, request.pass}).cost;
+    write_case(request.dir, case_text(request, problem_, keeps_rounded_scores(problem_, cost)));
   }
   write_tensor(request.dir, problem_, Tensor::o, set);
   if (const std::vector<float> lse = set.lse(saves); saves != 0)
@@ -100,6 +94,7 @@ void Session::write_outputs(const request::Output& request, const TensorSet& set
 
 reply::Output Session::output(const request::Output& request, const Tell& tell) {
   TensorSet& tensors = set(request.set);
+  const bool is_new = !instances_.contains({request.impl, request.pass});
   const std::optional<std::int64_t> before = backend_.free_bytes();
   instance(request.impl, request.pass);
   std::uint32_t saves = 0;
@@ -122,8 +117,8 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
       reply.hash = hash;
       reply.counts = counts;
       const std::optional<std::int64_t> after = backend_.free_bytes();
-      if (backend_.device().backend == FLASHBENCH_CUDA && before && after)
-        reply.device_bytes = *before - *after;
+      if (is_new && backend_.device().backend == FLASHBENCH_CUDA && before && after)
+        reply.device_bytes = std::max<std::int64_t>(*before - *after, 0);  // others may have gone
       if (!request.dir.empty()) write_outputs(request, tensors, saves);
     }
     tell(repeat + 1, repeats, fmt::format("running {}", request.impl));

@@ -12,7 +12,7 @@ namespace flashbench {
 
 namespace {
 
-constexpr std::int64_t nan_rows = 128;  // no tile reads more keys at once
+constexpr std::int64_t nan_rows = 512;  // no tile reads more keys at once
 
 std::int64_t nan_after(const Problem& problem, Tensor tensor) {
   if (tensor != Tensor::k && tensor != Tensor::v) return 0;

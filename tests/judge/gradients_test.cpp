@@ -65,7 +65,7 @@ double loss(const Inputs& inputs, const Group& group, Tensor moved, std::int64_t
 TEST(Gradients, AreTheDerivativesOfTheForward) {
   const Inputs inputs(small(Dtype::fp32), {1, ""}, Pass::bwd, quiet);
   const Group group{1, 1};
-  const GroupGradients made = gradients(inputs, group, false, [] {});
+  const GroupGradients made = cpu_gradients(inputs, group, false, [] {});
   constexpr double step = 1e-5;
   for (const std::int64_t at : {0, 101, 555}) {
     const auto slope = [&](Tensor tensor) {
@@ -96,7 +96,7 @@ TEST_P(GradientsInEveryDtype, PassTheComparatorAndFailWhatIsWrong) {
                                   i % shape.dim)] = from.comparator[static_cast<std::size_t>(i)];
   };
   for (const Group& group : groups_to_compare(problem, 1, 1e18)) {
-    const GroupGradients made = gradients(inputs, group, false, [] {});
+    const GroupGradients made = cpu_gradients(inputs, group, false, [] {});
     for (std::size_t h = 0; h < made.dq.size(); ++h)
       put(made.dq[h], q, group, first_head(problem, group) + static_cast<std::int64_t>(h), dq);
     put(made.dk, k, group, group.kv_head, dk);
@@ -158,7 +158,7 @@ class Spoilt {
 // small(): 70 queries, 90 keys, causal, so query i sees keys 0 ... i + 20.
 TEST(Gradients, ANaNInVReachesTheQueriesThatSeeItAndTheKeysThoseSee) {
   const Spoilt spoilt(Tensor::v, 85, 1, NAN);
-  const GroupGradients made = gradients(*spoilt.inputs, {0, 1}, false, [] {});
+  const GroupGradients made = cpu_gradients(*spoilt.inputs, {0, 1}, false, [] {});
   for (std::size_t i = 0; i < 70 * 8; ++i)
     EXPECT_EQ(std::isnan(made.dq[0].exact[i]), i / 8 >= 65) << i;
   for (std::size_t i = 0; i < 90 * 8; ++i) {
@@ -167,14 +167,14 @@ TEST(Gradients, ANaNInVReachesTheQueriesThatSeeItAndTheKeysThoseSee) {
   }
   EXPECT_TRUE(made.dq[0].spreads && made.dk.spreads);
   EXPECT_FALSE(made.dv.spreads);
-  const GroupGradients other = gradients(*spoilt.inputs, {0, 0}, false, [] {});
+  const GroupGradients other = cpu_gradients(*spoilt.inputs, {0, 0}, false, [] {});
   EXPECT_FALSE(other.dq[0].spreads);
   for (const double x : other.dk.exact) EXPECT_TRUE(std::isfinite(x));
 }
 
 TEST(Gradients, ANaNInDOReachesOnlyTheKeysThatItsQuerySees) {
   const Spoilt spoilt(Tensor::d_o, 4, 2, NAN);  // query head 2 is the first of KV head 1
-  const GroupGradients made = gradients(*spoilt.inputs, {0, 1}, false, [] {});
+  const GroupGradients made = cpu_gradients(*spoilt.inputs, {0, 1}, false, [] {});
   for (std::size_t i = 0; i < 70 * 8; ++i)
     EXPECT_EQ(std::isnan(made.dq[0].exact[i]), i / 8 == 4) << i;
   for (std::size_t i = 0; i < 90 * 8; ++i) {
@@ -205,7 +205,7 @@ TEST(Gradients, MayNotBeFiniteOnlyWhereTheReferenceIsNot) {
 TEST(Gradients, HaveAWiderComparatorWhereScoresAreRounded) {
   const Inputs inputs(small(Dtype::bf16), {1, ""}, Pass::bwd, quiet);
   const auto error = [&](bool rounded_scores) {
-    const Gradient dk = gradients(inputs, {0, 0}, rounded_scores, [] {}).dk;
+    const Gradient dk = cpu_gradients(inputs, {0, 0}, rounded_scores, [] {}).dk;
     double most = 0;
     for (std::size_t i = 0; i < dk.exact.size(); ++i)
       most = std::max(most, std::fabs(dk.comparator[i] - dk.exact[i]));

@@ -2,8 +2,8 @@
 // row, and the comparison of an implementation's gradients with the reference's.
 #pragma once
 
+#include "judge/gradient_lane.hpp"
 #include "kernels/cuda_case.hpp"
-#include "kernels/gradient_reference.hpp"
 
 namespace flashbench::tests {
 
@@ -97,28 +97,19 @@ class GradientCase : public Case {
   void inputs(const Value& q_, const Value& k_, const Value& v_, const Value& d_o_) {
     Case::inputs(q_, k_, v_);
     d_o.fill(d_o_);
-    const auto rows_q = static_cast<std::size_t>(p.batch * p.query_heads * p.seq_q * p.head_dim);
-    const auto rows_k = static_cast<std::size_t>(p.batch * p.kv_heads * p.seq_k * p.head_dim);
-    for (Wanted* w : {&want_q_, &want_k_, &want_v_}) {
-      const std::size_t n = w == &want_q_ ? rows_q : rows_k;
-      w->exact.assign(n, 0), w->comparator.assign(n, 0);
-    }
-    if (rows_q == 0 || rows_k == 0) return;
-    const Uploaded<double> o64(reference_o), lse64(reference_lse);
-    const Uploaded<float> o32(comparator);
-    DeviceMemory scratch(static_cast<std::size_t>(gradient_scratch_bytes(p)));
-    DeviceMemory exact((rows_q + 2 * rows_k) * 8), other((rows_q + 2 * rows_k) * 4);
-    auto* x = exact.as<double>();
-    auto* y = other.as<float>();
-    reference_backward(p, arguments(nullptr, 0), {o64.data(), lse64.data(), o32.data()},
-                       {x, x + rows_q, x + rows_q + rows_k, y, y + rows_q, y + rows_q + rows_k},
-                       scratch.as<void>());
-    for (Wanted* w : {&want_q_, &want_k_, &want_v_}) {
-      FLASHBENCH_CUDA(cudaMemcpy(w->exact.data(), x, w->exact.size() * 8, cudaMemcpyDeviceToHost));
-      FLASHBENCH_CUDA(
-          cudaMemcpy(w->comparator.data(), y, w->exact.size() * 4, cudaMemcpyDeviceToHost));
-      x += w->exact.size(), y += w->exact.size();
-    }
+    want_q_ = want_k_ = want_v_ = {};
+    FlashbenchProblem group = p;
+    group.batch = group.kv_heads = 1;
+    group.query_heads = p.query_heads / p.kv_heads;
+    const Dtype dtype = p.dtype == FLASHBENCH_FP16 ? Dtype::fp16 : Dtype::bf16;
+    judge::GradientLane lane(judge::GradientLane::bytes_for(group));
+    for (std::int64_t b = 0; b < p.batch; ++b)
+      for (std::int64_t kv = 0; kv < p.kv_heads; ++kv) {
+        judge::GroupSums sums = lane.run(group, arguments_of(b, kv), false, [] {});
+        want_q_.add(judge::finished_gradient(dtype, p.scale, std::move(sums.dq)));
+        want_k_.add(judge::finished_gradient(dtype, p.scale, std::move(sums.dk)));
+        want_v_.add(judge::finished_gradient(dtype, 1, std::move(sums.dv)));
+      }
   }
 
   // Runs a forward, which gives O and the statistics, and `repeats` backwards, outputs and
@@ -164,20 +155,11 @@ class GradientCase : public Case {
   struct Wanted {
     std::vector<double> exact;
     std::vector<float> comparator;
-  };
-  template <class T>
-  class Uploaded {
-   public:
-    explicit Uploaded(const std::vector<T>& host) : memory_(host.size() * sizeof(T)) {
-      FLASHBENCH_CUDA(cudaMemcpy(memory_.template as<void>(), host.data(), memory_.bytes(),
-                                 cudaMemcpyHostToDevice));
+    void add(const judge::Gradient& part) {
+      exact.insert(exact.end(), part.exact.begin(), part.exact.end());
+      comparator.insert(comparator.end(), part.comparator.begin(), part.comparator.end());
     }
-    const T* data() const { return memory_.template as<T>(); }
-
-   private:
-    DeviceMemory memory_;
   };
-
   std::size_t rows() const { return static_cast<std::size_t>(p.batch * p.query_heads * p.seq_q); }
   FlashbenchForward forward_arguments(float* statistics, uint32_t saves) const {
     FlashbenchForward f{q.view(), k.view(), v.view(), o.view(), nullptr, nullptr, nullptr};
@@ -188,6 +170,20 @@ class GradientCase : public Case {
   FlashbenchBackward arguments(float* statistics, uint32_t saves) const {
     const FlashbenchForward f = forward_arguments(statistics, saves);
     return {f.q, f.k, f.v, f.o, d_o.view(), dq.view(), dk.view(), dv.view(), f.lse, f.m, f.l};
+  }
+
+  // The inputs of one KV head and the query heads that read it.
+  FlashbenchBackward arguments_of(std::int64_t b, std::int64_t kv) const {
+    FlashbenchBackward inputs{};
+    const auto from = [&](const Tensor& tensor, std::int64_t head) {
+      FlashbenchTensor view = tensor.view();
+      view.data = static_cast<std::uint16_t*>(view.data) + b * view.batch + head * view.head;
+      return view;
+    };
+    const std::int64_t head = kv * (p.query_heads / p.kv_heads);
+    inputs.q = from(q, head), inputs.d_o = from(d_o, head);
+    inputs.k = from(k, kv), inputs.v = from(v, kv);
+    return inputs;
   }
 
   // A 64-row block passes within three times the comparator's own error; twice that where it has

@@ -75,6 +75,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"loaded", R"({"sweeps":[{"init":"loaded"}]})", {"$.sweeps[0].init"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Config, ANumberTooLargeIsAUsageError) {
+  EXPECT_THROW(parse_config("{\"sweeps\": [{\"scale\": 1e999}]}", "c.json"), UsageError);
+}
+
 TEST(Config, SeveralMistakesAreAllNamed) {
   const std::string said = refusal(R"({"sweeps":[{"sqe":1,"dtype":"fp61"}],"divice":"cpu"})");
   for (const char* part : {"3 mistakes", "\"seq\"", "\"fp16\"", "\"device\""})

@@ -49,6 +49,15 @@ std::string refusal(const UserRequest& request, const Roster& roster = roster_of
   return "nothing was refused";
 }
 
+TEST(Plan, WithoutImplTakesThoseOfAPluginToo) {
+  Roster roster = roster_of(Backend::cpu);
+  WorkerFacts plugin;
+  plugin.source = "plugin:mine.so";
+  plugin.hello.implementations = {{"mine", "", "", {"fwd"}}};
+  roster.workers.push_back(plugin);
+  EXPECT_THAT(names({}, roster), ElementsAre("naive", "v1", "v2", "mine"));
+}
+
 TEST(Plan, DefaultsOnTheCpu) {
   const Plan plan = make_plan(request_of({}), roster_of(Backend::cpu));
   ASSERT_EQ(plan.cases.size(), 12u);

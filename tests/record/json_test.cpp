@@ -45,6 +45,17 @@ Json strict(const std::string& text) {
   return Json::parse(text);
 }
 
+TEST(Json, NestedWithoutEndIsRefusedAndNoCrash) {
+  const std::string deep =
+      "{\"rows\": " + std::string(200000, '[') + std::string(200000, ']') + "}";
+  try {
+    parse_report(deep, "deep.json");
+    FAIL();
+  } catch (const std::runtime_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("deep.json"));
+  }
+}
+
 TEST(ReportJson, reads_back_what_it_wrote) {
   Report report = testing::report({full_row(), testing::row("naive", 3)});
   report.ceilings = {{"mma", 6e14, 12}, {"copy", 4e12, 9}};

@@ -112,5 +112,21 @@ TEST(Request, that_is_broken_is_quoted) {
   EXPECT_THROW(parse_answer("{\"id\":"), ProtocolError);
 }
 
+TEST(Case, of_a_dump_is_json_whatever_the_implementation_is_called) {
+  request::Output output;
+  output.impl = "a \"quoted\" \\ name\n";
+  output.pass = Pass::fwd_bwd;
+  output.set = 1;
+  const Problem problem = testing::problem();
+  const Json json = Json::parse(case_text(output, problem, true));
+  EXPECT_EQ(json.at("impl"), output.impl);
+  EXPECT_EQ(json.at("pass"), "fwd+bwd");
+  EXPECT_EQ(json.at("seq_q"), problem.seq_q);
+  EXPECT_EQ(json.at("scale"), problem.scale);
+  EXPECT_EQ(json.at("dtype"), name(problem.dtype));
+  EXPECT_EQ(json.at("rounded_scores"), true);
+  EXPECT_EQ(json.at("set"), 1);
+}
+
 }  // namespace
 }  // namespace flashbench

@@ -44,6 +44,24 @@ TEST(StopRule, CountsExactly) {
   EXPECT_TRUE(enough(row_with(12, 9), options));
 }
 
+TEST(CpuBound, IsWhatTakesLongerToEnqueueThanTheDelayCovers) {
+  RowRun run = row_with(10, 0);
+  run.enqueue_ms = 5;
+  EXPECT_FALSE(cpu_bound(run));
+  run.enqueue_ms = 20;
+  EXPECT_TRUE(cpu_bound(run));
+}
+
+TEST(DeviceMemory, IsWhatTheFirstOutputTookWhenItsInstanceWasMade) {
+  Row row;
+  reply::Output output;
+  output.device_bytes = 1 << 20;
+  take_output(row, output);
+  output.device_bytes = 0;
+  take_output(row, output);
+  EXPECT_EQ(row.memory.device_bytes, 1 << 20);
+}
+
 TEST(Turn, IsATenthOfASecondUnlessTheBudgetIsSmall) {
   Options options;
   EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 100);
@@ -96,32 +114,6 @@ TEST(Checks, KeepTheWorstOfBothSets) {
     EXPECT_EQ(total[0].rows_checked, 16);
     EXPECT_EQ(failed_check(total), "O is off");
   }
-}
-
-TEST(Scores, AreRoundedInMemoryWhereTwoBytesOfEachAreWritten) {
-  Problem problem;
-  problem.batch = 2;
-  problem.heads = 3;
-  problem.seq_q = problem.seq_k = 64;
-  problem.head_dim = 32;
-  problem.dtype = Dtype::bf16;
-  const double scores = 2 * 3 * 64 * 64;
-  const auto kept = [&](double bytes, double flops) {
-    KernelCost kernel;
-    kernel.flops = flops;
-    if (bytes > 0) kernel.traffic.written["scores"] = bytes;
-    Cost cost;
-    cost.kernels = {KernelCost{}, kernel};
-    return keeps_rounded_scores(problem, cost);
-  };
-  const double product = 2 * 32 * scores;
-  EXPECT_TRUE(kept(2 * scores, product));
-  EXPECT_FALSE(kept(4 * scores, product));          // fp32 in memory
-  EXPECT_FALSE(kept(4 * scores / 2, product / 2));  // of the visible half alone
-  EXPECT_FALSE(kept(0, product));                   // fused
-  EXPECT_FALSE(kept(2 * scores, 0));                // P by a softmax of its own
-  problem.dtype = Dtype::fp32;
-  EXPECT_FALSE(kept(2 * scores, product));
 }
 
 TEST(CommandLine, SpellsOutEveryAxis) {

@@ -1,0 +1,158 @@
+"""Attention and its gradients of one head in NumPy, for scripts/verify: exact, and as a dtype costs.
+
+Without a Precision everything is fp64. With one it is the comparator: fp32 throughout, P, O and dS
+rounded to the dtype, and S and dP too where they lie in memory in it. Why: docs/judging.md.
+"""
+
+import typing
+
+import numpy as np
+
+DRAWN_ROWS = 64
+MOST_ROWS_TO_DRAW = 8  # of a block
+ROWS_AT_ONCE = 1024
+FRACTION_BITS = {"fp32": 23, "fp16": 10, "bf16": 7}
+
+
+def to_bf16(x):
+    """fp32 rounded to bf16, kept as fp32."""
+    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
+    even = ((bits >> 16) & 1) + np.uint32(0x7FFF)
+    return np.where(np.isfinite(x), ((bits + even) & np.uint32(0xFFFF0000)).view(np.float32), x)
+
+
+ROUND = {
+    "fp32": lambda x: x,
+    "fp16": lambda x: x.astype(np.float16).astype(np.float32),
+    "bf16": to_bf16,
+}
+
+
+class Precision(typing.NamedTuple):
+    dtype: str
+    rounded_scores: bool
+
+
+def roundings(precision):
+    """The type that is computed in, what is done to P, O and dS, and what is done to S and dP."""
+    if precision is None:
+        return np.float64, lambda x: x, lambda x: x
+    rounded = ROUND[precision.dtype]
+    return np.float32, rounded, rounded if precision.rounded_scores else lambda x: x
+
+
+def hidden_keys(rows, keys, causal, offset):
+    """What the mask hides: (rows, keys). The first row sees the keys up to number `offset`."""
+    if not causal:
+        return np.zeros((rows, keys), bool)
+    return np.arange(keys)[None, :] > np.arange(rows)[:, None] + offset
+
+
+def exponentials(q, k, scale, causal, offset, precision):
+    """exp(S - its row's largest), (rows, keys); that largest S and the sum, (rows)."""
+    real, _, stored = roundings(precision)
+    s = stored((q.astype(real) @ k.astype(real).T) * real(scale))
+    hidden = hidden_keys(*s.shape, causal, offset)
+    s[hidden] = -np.inf
+    top = s.max(axis=1, initial=-np.inf)
+    p = np.exp(s - np.where(np.isneginf(top), 0, top)[:, None])
+    p[hidden] = 0
+    return p, top, p.sum(axis=1)
+
+
+def attention(q, k, v, scale, causal, offset, precision=None):
+    """O, LSE and the largest score of some query rows."""
+    real, rounded, _ = roundings(precision)
+    p, top, total = exponentials(q, k, scale, causal, offset, precision)
+    lse = np.where(total == 0, -np.inf, top + np.log(np.where(total == 0, 1, total)))
+    p = rounded((p / np.where(total == 0, 1, total)[:, None]).astype(real))
+    return rounded(p @ v.astype(real)), lse, top
+
+
+def rows_to_draw(lse, top):
+    """The rows whose P lies most on one key; a row that sees a single key has no rounding to draw."""
+    log_p = top - lse
+    rows = np.flatnonzero(log_p < 0)
+    return rows[np.argsort(-log_p[rows], kind="stable")][:MOST_ROWS_TO_DRAW]
+
+
+def drawn_error(q, k, v, scale, causal, offset, precision, exact):
+    """The largest error where P is rounded relative to other values than its sum.
+
+    A kernel keeps exp(S - m) under a running maximum m and divides at the end: the same precision,
+    other roundings. `exact` holds O, LSE and the largest score of the same rows in fp64.
+    """
+    wanted, lse, top = exact
+    rows = rows_to_draw(lse, top)
+    if len(rows) == 0 or precision.dtype == "fp32":
+        return 0
+    rounded = ROUND[precision.dtype]
+    count = DRAWN_ROWS // len(rows)
+    # Even steps over a binade: beyond it the roundings repeat.
+    shifts = np.exp2(-(np.arange(count) + 0.5) / count).astype(np.float32)
+    most = 0
+    for row in rows:
+        p, _, total = exponentials(q[row : row + 1], k, scale, causal, offset + row, precision)
+        o = rounded(p * shifts[:, None]) @ v.astype(np.float32) / (shifts * total)[:, None]
+        most = max(most, largest_finite(rounded(o) - wanted[row]))
+    return most
+
+
+def largest_finite(x, **axis):
+    size = np.abs(x.astype(np.float64))
+    return np.where(np.isfinite(size), size, 0).max(initial=0, **axis)
+
+
+class Gradients:
+    """dQ of the heads that share one KV head, and the dK and dV that they add up to.
+
+    `terms` holds, for each row of dq, dk and dv, the size of the largest term of its sums.
+    """
+
+    def __init__(self, k, v, scale, causal, precision=None):
+        self.real, self.rounded, self.stored = roundings(precision)
+        self.k, self.v = k.astype(self.real), v.astype(self.real)
+        self.scale, self.causal, self.precision = scale, causal, precision
+        self.k_largest = largest_finite(k, axis=1)
+        self.dk, self.dv = np.zeros_like(self.k), np.zeros_like(self.v)
+        self.terms = {name: np.zeros(len(k)) for name in ("dk", "dv")}
+
+    def add_head(self, q, d_o, step=ROWS_AT_ONCE):
+        """Adds a query head and returns its dQ. Where `step` is 1, NaN goes to no row that is masked."""
+        dq = np.zeros(q.shape, self.real)
+        self.terms["dq"] = np.zeros(len(q))
+        for first in range(0, len(q), step):
+            rows, offset = slice(first, first + step), first + len(self.k) - len(q)
+            end = offset + min(step, len(q) - first) if self.causal else len(self.k)
+            if end > 0:
+                dq[rows] = self.add_rows(rows, q[rows].astype(self.real), d_o[rows].astype(self.real), end, offset)
+        return self.rounded(dq * self.real(self.scale))
+
+    def add_rows(self, rows, q, d_o, end, offset):
+        k, v = self.k[:end], self.v[:end]
+        p, _, total = exponentials(q, k, self.scale, self.causal, offset, self.precision)
+        p = self.rounded((p / np.where(total == 0, 1, total)[:, None]).astype(self.real))
+        d = (d_o * self.rounded(p @ v)).sum(axis=1, keepdims=True)
+        ds = self.rounded(p * (self.stored(d_o @ v.T) - d))
+        ds[hidden_keys(*ds.shape, self.causal, offset)] = 0
+        self.dk[:end] += ds.T @ q
+        self.dv[:end] += p.T @ d_o
+        if self.precision is None:
+            self.find_terms(rows, p, np.abs(ds), largest_finite(q, axis=1), largest_finite(d_o, axis=1))
+        return ds @ k
+
+    def find_terms(self, rows, p, ds, q_largest, d_o_largest):
+        end = p.shape[1]
+        self.terms["dq"][rows] = np.fmax.reduce(ds * self.k_largest[:end], axis=1)
+        for name, weights, largest in (("dk", ds, q_largest), ("dv", p, d_o_largest)):
+            found = np.fmax.reduce(weights * largest[:, None], axis=0)
+            self.terms[name][:end] = np.fmax(self.terms[name][:end], found)
+
+    def finished(self):
+        """dK and dV."""
+        return self.rounded(self.dk * self.real(self.scale)), self.rounded(self.dv)
+
+    def least_error(self, name, dtype):
+        """Half a unit of the dtype on the largest term of each row: what one rounding of it costs."""
+        terms = self.terms[name] * (1 if name == "dv" else abs(self.scale))
+        return np.where(np.isfinite(terms), terms, 0) * 2.0 ** -(FRACTION_BITS[dtype] + 1)
