@@ -83,15 +83,17 @@ struct KeyExchange;
 // row_max has one, and every row block has one.
 template <Tile tile>
 struct KeyExchange<tile, 2> {
+  static constexpr int columns_at_once = tile.d;  // of a product in registers
   float maxima[tile.warps][tile.br];
   float sums[2][tile.warps][16];
   float products[2][tile.warps][tile.d / 8][16][8];
   FLASHBENCH_INLINE static void await_readers() {}
 };
 
-// Half the memory for a second barrier a row block.
+// Half the memory for a second barrier a row block, and half the registers.
 template <Tile tile>
 struct KeyExchange<tile, 1> {
+  static constexpr int columns_at_once = tile.d / 2;
   float sums[1][tile.warps][16];
   union {
     float maxima[tile.warps][tile.br];
@@ -154,12 +156,16 @@ struct WarpSplit<Element, tile, Split::keys> {
   FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) {
-      Fragment<1, tile.d> product;  // over this warp's keys, all columns
       Rows<1> sum;
-      multiply_pv<Element, tile>(product, sum, p.x[i], kv);
-      quad_sum(sum);
       exchange_.await_readers();
-      deposit(product, sum, i % tile.exchanges);
+#pragma unroll
+      for (int first = 0; first < tile.d; first += Exchange::columns_at_once) {
+        Fragment<1, Exchange::columns_at_once> product;  // over this warp's keys
+        multiply_pv<Element, tile, keys>(product, sum, p.x[i], kv, first);
+        deposit(product, first, i % tile.exchanges);
+      }
+      quad_sum(sum);
+      deposit(sum, i % tile.exchanges);
       __syncthreads();
       collect(o.x[i], l.x[i], i % tile.exchanges);
     }
@@ -177,17 +183,20 @@ struct WarpSplit<Element, tile, Split::keys> {
   }
 
  private:
-  FLASHBENCH_INLINE void deposit(const Fragment<1, tile.d>& product, const Rows<1>& sum,
-                                 int buffer) const {
+  FLASHBENCH_INLINE void deposit(const Rows<1>& sum, int buffer) const {
 #pragma unroll
-    for (int t = 0; t < 2; ++t) {
-      const int row = lane_row() + 8 * t;
-      if (lane() % 4 == 0) exchange_.sums[buffer][warp()][row] = sum.x[0][t];
+    for (int t = 0; t < 2; ++t)
+      if (lane() % 4 == 0) exchange_.sums[buffer][warp()][lane_row() + 8 * t] = sum.x[0][t];
+  }
+  template <int width>
+  FLASHBENCH_INLINE void deposit(const Fragment<1, width>& product, int first, int buffer) const {
 #pragma unroll
-      for (int n = 0; n < tile.d / 8; ++n)
-        *reinterpret_cast<float2*>(&exchange_.products[buffer][warp()][n][row][lane_column()]) =
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+      for (int n = 0; n < width / 8; ++n)
+        *reinterpret_cast<float2*>(
+            &exchange_.products[buffer][warp()][first / 8 + n][lane_row() + 8 * t][lane_column()]) =
             make_float2(product.x[0][n][2 * t], product.x[0][n][2 * t + 1]);
-    }
   }
 
   FLASHBENCH_INLINE void collect(float (&o)[columns / 8][4], float (&l)[2], int buffer) const {

@@ -1,11 +1,13 @@
-// Instantiates the skeletons for the rungs of the ladder.
+// Instantiates a skeleton for every rung of the ladder that has its loop.
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cuda/kv_outer.cuh"
 #include "kernels/cuda/q_outer.cuh"
-#include "kernels/ladder/implementation.hpp"
+#include "kernels/ladder/kernels.hpp"
+#include "kernels/ladder/steps.hpp"
 #include "kernels/ladder/tiles.hpp"
 
 namespace flashbench::kernels {
@@ -29,25 +31,23 @@ struct Skeleton<Loop::q_outer> {
   }
 };
 
-template <Rung rung, int head_dim>
-TiledKernel ladder_kernel() {
-  TiledKernel kernel =
-      Skeleton<rung.loop>::template kernel<LadderKernel<__nv_bfloat16, head_dim, rung>>();
-  kernel.shared_bytes = std::max(kernel.shared_bytes, ladder_shared_bytes);
-  return kernel;
+template <Loop loop, int head_dim, std::size_t... i>
+TiledKernel find_rung(const Rung& rung, std::index_sequence<i...>) {
+  TiledKernel found{};
+  const auto try_one = [&]<std::size_t n>() {
+    if constexpr (rungs[n].loop == loop)
+      if (rungs[n] == rung)
+        found = Skeleton<loop>::template kernel<LadderKernel<__nv_bfloat16, head_dim, rungs[n]>>();
+  };
+  (try_one.template operator()<i>(), ...);
+  found.shared_bytes = std::max(found.shared_bytes, ladder_shared_bytes);
+  return found;
 }
 
-template <Rung rung>
-TiledKernel find_rung(FlashbenchDtype dtype, std::int64_t head_dim) {
-  if (dtype != FLASHBENCH_BF16) return {};
-  switch (head_dim) {
-    case 64:
-      return ladder_kernel<rung, 64>();
-    case 128:
-      return ladder_kernel<rung, 128>();
-    default:
-      return {};
-  }
+// Of the rungs with this loop.
+template <Loop loop, int head_dim>
+TiledKernel find_rung(const Rung& rung) {
+  return find_rung<loop, head_dim>(rung, std::make_index_sequence<rungs.size()>{});
 }
 
 }  // namespace flashbench::kernels

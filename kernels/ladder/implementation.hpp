@@ -1,25 +1,27 @@
-// A row of the implementation table from a rung.
+// The rungs of the ladder as implementations, each with a forward on a GPU.
 #pragma once
 
-#include "kernels/cuda/tiled_implementation.hpp"
-#include "kernels/ladder/rung.hpp"
+#include <utility>
+
+#include "kernels/ladder/steps.hpp"
 
 namespace flashbench::kernels {
 
-// Built in bf16 and for head dimensions 64 and 128; in kv_outer.cu or q_outer.cu.
-template <Rung rung>
-TiledKernel find_rung(FlashbenchDtype, std::int64_t head_dim);
+// Of a rung of steps.hpp; in implementation_cuda.cpp.
+FlashbenchImplementation rung_cuda(const Rung&);
 
-template <Rung rung>
-inline constexpr TiledForward rung_forward{
-    rung.loop == Loop::kv_outer ? "forward_kv_outer" : "forward_q_outer", rung, find_rung<rung>};
+template <const auto& steps, std::size_t i>
+struct StepOf {
+  static constexpr Facts facts = steps[i].facts;
+  static FlashbenchImplementation cuda() { return rung_cuda(steps[i].rung); }
+};
 
-template <Rung rung>
-inline constexpr TiledPasses rung_passes{FLASHBENCH_FORWARD, rung_forward<rung>, nullptr};
+template <const auto& steps, std::size_t... i>
+Implementations<StepOf<steps, i>...> all_of(std::index_sequence<i...>);
 
-template <Rung rung>
-constexpr FlashbenchImplementation rung_implementation(const Step& step) {
-  return tiled_implementation<rung_passes<rung>>(step.name, step.idea, step.section);
-}
+template <const auto& steps>
+using Steps = decltype(all_of<steps>(std::make_index_sequence<steps.size()>{}));
+
+using Ladder = Implementations<Steps<ladder>, Steps<without>>;
 
 }  // namespace flashbench::kernels

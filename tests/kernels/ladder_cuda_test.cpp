@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/index.hpp"
-#include "kernels/ladder/rung.hpp"
+#include "kernels/ladder/steps.hpp"
 
 namespace flashbench::kernels {
 namespace {
@@ -71,8 +71,8 @@ void expect_same_bytes(const RungCost& a, const RungCost& b) {
 
 TEST(Ladder, EveryRungIsInTheTableInOrderAndHasAForwardAlone) {
   std::vector<std::string> wanted, found;
-  for (const Step& step : ladder) wanted.emplace_back(step.name);
-  for (const Step& step : without) wanted.emplace_back(step.name);
+  for (const Step& step : ladder) wanted.emplace_back(step.facts.name);
+  for (const Step& step : without) wanted.emplace_back(step.facts.name);
   for (std::uint32_t i = 0; i < builtin().count; ++i) {
     const FlashbenchImplementation& impl = builtin().implementations[i];
     if (std::string(impl.name).find('/') == std::string::npos) continue;
@@ -168,9 +168,9 @@ TEST(Ladder, ARungIsBuiltInBf16Alone) {
   p.dtype = FLASHBENCH_FP16;
   FlashbenchMessage message{};
   for (const Step& step : ladder) {
-    const FlashbenchImplementation* impl = find(step.name);
-    ASSERT_NE(impl, nullptr) << step.name;
-    EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_UNSUPPORTED) << step.name;
+    const FlashbenchImplementation* impl = find(step.facts.name);
+    ASSERT_NE(impl, nullptr) << step.facts.name;
+    EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_UNSUPPORTED) << step.facts.name;
     EXPECT_THAT(message.text, ::testing::HasSubstr("dtype"));
   }
 }
@@ -188,12 +188,12 @@ TEST(Ladder, TwoBlocksFitAMultiprocessorOnEveryRungAndThreeOnNone) {
                             std::vector<Step>(without.begin(), without.end())})
     for (const Step& step : steps)
       for (p.head_dim = 64; p.head_dim <= 128; p.head_dim += 64) {
-        const FlashbenchImplementation* impl = find(step.name);
-        ASSERT_NE(impl, nullptr) << step.name;
+        const FlashbenchImplementation* impl = find(step.facts.name);
+        ASSERT_NE(impl, nullptr) << step.facts.name;
         device.shared_bytes_per_block = multiprocessor / 2 - reserved;
-        EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_OK) << step.name;
+        EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_OK) << step.facts.name;
         device.shared_bytes_per_block = multiprocessor / 3 - reserved;
-        EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_UNSUPPORTED) << step.name;
+        EXPECT_EQ(impl->supports(&p, &device, &message), FLASHBENCH_UNSUPPORTED) << step.facts.name;
       }
 }
 

@@ -48,10 +48,30 @@ std::string refusal(const FlashbenchImplementation& impl, const FlashbenchProble
 
 class OtherGpus : public ::testing::TestWithParam<const FlashbenchImplementation*> {};
 
-TEST_P(OtherGpus, AnA100RunsIt) {
+// The ladder is built for one architecture.
+bool is_rung(const FlashbenchImplementation& impl) {
+  return std::string(impl.name).find('/') != std::string::npos;
+}
+
+TEST_P(OtherGpus, AnA100RunsItOrIsToldForWhichGpuItIsBuilt) {
   const FlashbenchDevice a100 = gpu(80, 166912);
-  for (const std::int64_t d : {64, 128})
-    EXPECT_EQ(refusal(*GetParam(), problem(FLASHBENCH_BF16, d), a100), "") << d;
+  for (const std::int64_t d : {64, 128}) {
+    const std::string reason = refusal(*GetParam(), problem(FLASHBENCH_BF16, d), a100);
+    if (is_rung(*GetParam()) && !reason.empty()) {
+      EXPECT_THAT(reason, HasSubstr("this device is sm_80")) << d;
+      EXPECT_THAT(reason, HasSubstr("built for sm_")) << d;
+    } else {
+      EXPECT_EQ(reason, "") << d;
+    }
+  }
+}
+
+// A cubin of another generation would fail at its first launch.
+TEST_P(OtherGpus, ARungIsRefusedByAtLeastOneOfTwoGenerations) {
+  if (!is_rung(*GetParam())) GTEST_SKIP() << "built for all of them";
+  const FlashbenchProblem p = problem(FLASHBENCH_BF16, 64);
+  EXPECT_NE(refusal(*GetParam(), p, gpu(80, 166912)) + refusal(*GetParam(), p, gpu(100, 232448)),
+            "");
 }
 
 TEST_P(OtherGpus, ATuringIsToldWhichArchitectureIsNeeded) {
@@ -64,7 +84,7 @@ TEST_P(OtherGpus, ASmallerSharedMemorySufficesOrIsNamed) {
   for (const std::int32_t sm : {86, 89, 120})
     for (const std::int64_t d : {64, 128}) {
       const std::string reason = refusal(*GetParam(), problem(FLASHBENCH_BF16, d), gpu(sm, 101376));
-      if (!reason.empty()) {
+      if (!reason.empty() && reason.find("built for") == std::string::npos) {
         EXPECT_THAT(reason, HasSubstr("101376")) << sm << " " << d;
       }
     }
