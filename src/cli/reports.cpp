@@ -10,6 +10,7 @@
 #include "cli/parser.hpp"
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
+#include "estimate/ladder.hpp"
 #include "plan/values.hpp"
 #include "report/report.hpp"
 
@@ -93,7 +94,10 @@ int report_command(const Arguments& arguments) {
   if (to_files && files.size() > 1)
     throw UsageError("--json, --csv, --md and --junit take one report at a time");
   std::vector<Report> reports;
-  for (const std::string& file : files) reports.push_back(read_report(file));
+  for (const std::string& file : files) {
+    reports.push_back(read_report(file));
+    add_ladder(reports.back().rows);
+  }
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (to_files)
       return write_outputs(reports[i], o, words.wide) ? exit_code::ok : exit_code::usage;
