@@ -7,6 +7,7 @@
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
 #include "compare/merge.hpp"
+#include "estimate/ladder.hpp"
 #include "plan/glob.hpp"
 #include "plan/values.hpp"
 #include "report/report.hpp"
@@ -118,6 +119,7 @@ int report_command(const Arguments& arguments) {
     merged.report.argv = {"flashbench", "report"};
     merged.report.argv.insert(merged.report.argv.end(), arguments.begin(), arguments.end());
   }
+  if (merged.differing.empty()) add_ladder(merged.report.rows);
   const Report shown = filtered(merged.report, o.filter);
   if (shown.rows.empty() && !merged.report.rows.empty()) {
     print_error("flashbench: 0 of {} rows matched --filter\n", merged.report.rows.size());

@@ -17,6 +17,7 @@
 #include "compare/exit_code.hpp"
 #include "device/peaks.hpp"
 #include "estimate/estimate.hpp"
+#include "estimate/ladder.hpp"
 #include "plan/plan.hpp"
 #include "report/report.hpp"
 #include "schedule/schedule.hpp"
@@ -127,6 +128,7 @@ int measure(const RunWords& words, const Preparation& ready) {
   report.measurement = std::move(result.measurement);
   report.complete = !result.interrupted;
   add_speedups(report.rows);
+  add_ladder(report.rows);
 
   std::vector<int> codes{exit_code_of_rows(report.rows, options.strict)};
   if (write_outputs(report, options, words.wide))

@@ -31,6 +31,27 @@ std::optional<double> modelled_bytes(const Row& row) {
   return bytes;
 }
 
+std::optional<double> executed_flops(const Row& row) {
+  if (!row.cost) return std::nullopt;
+  double flops = 0;
+  for (std::size_t i = 0; i < row.cost->kernels.size(); ++i) {
+    if (row.unrecorded.contains("cost/kernels/" + std::to_string(i) + "/flops"))
+      return std::nullopt;
+    flops += row.cost->kernels[i].flops;
+  }
+  return flops;
+}
+
+std::optional<double> modelled_bytes(const Row& row, const std::string& operand) {
+  if (!modelled_bytes(row)) return std::nullopt;
+  double bytes = 0;
+  for (const KernelCost& kernel : row.cost->kernels)
+    for (const auto* direction : {&kernel.traffic.read, &kernel.traffic.written})
+      if (const auto found = direction->find(operand); found != direction->end())
+        bytes += found->second;
+  return bytes;
+}
+
 bool keeps_rounded_scores(const Problem& problem, const Cost& cost) {
   if (problem.dtype == Dtype::fp32) return false;
   return std::ranges::any_of(cost.kernels, [&](const KernelCost& kernel) {

@@ -90,6 +90,14 @@ struct Speedup {
   double value = 1, low = 1, high = 1;
 };
 
+// Of a row on the way from V1 to V2 (docs/ladder.md): its one idea, and what that brings.
+struct LadderPlace {
+  std::string idea, section;
+  std::string vs;  // the implementation it is held against, a rung below as a rule; may be empty
+  std::optional<double> gain, low, high;  // time of vs / time, with its 95 % interval
+  std::optional<double> share;            // of the whole way: ln gain / ln of the whole gain
+};
+
 struct Memory {
   std::optional<std::int64_t> workspace_bytes, saved_bytes, inputs_bytes, outputs_bytes,
       device_bytes;
@@ -110,6 +118,7 @@ struct Row {
   std::vector<Launch> launches;
   std::vector<TensorCheck> numerics;
   std::optional<Speedup> speedup;
+  std::optional<LadderPlace> ladder;
   std::optional<double> clock_mhz;
   std::vector<std::string>
       flags;                    // power_capped, throttled, drift, imprecise, contended, cpu_bound
@@ -144,6 +153,10 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
 bool has_interval(const Row&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);
+// FLOPs that its kernels really execute, and bytes of an operand ("o") that they read and write,
+// both by their own declaration; nothing where one does not declare.
+std::optional<double> executed_flops(const Row&);
+std::optional<double> modelled_bytes(const Row&, const std::string& operand);
 // Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
 // kernel of products writes at most two bytes of scores for each that it multiplies out.
 bool keeps_rounded_scores(const Problem&, const Cost&);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <set>
 
 #include "report/text.hpp"
@@ -41,11 +42,6 @@ std::optional<double> percent(const std::optional<double>& part) {
   return part ? std::optional(100 * *part) : std::nullopt;
 }
 
-std::optional<double> half_width_percent(const Row& row) {
-  if (!has_interval(row) || row.time->n == 1 || !(row.time->median > 0)) return std::nullopt;
-  return 100 * (row.time->high - row.time->low) / 2 / row.time->median;
-}
-
 std::optional<double> gigabytes_per_second(const Row& row) {
   const std::optional<double> bytes = modelled_bytes(row);
   if (!row.time || !bytes || row.utilization.binds != "copy" || !(row.time->median > 0))
@@ -58,15 +54,6 @@ std::optional<double> worst_ratio(const Row& row) {
   for (const TensorCheck& check : row.numerics)
     if (check.ratio && (!worst || *check.ratio > *worst)) worst = check.ratio;
   return worst;
-}
-
-std::string check_word(const Row& row) {
-  bool passed = false;
-  for (const TensorCheck& check : row.numerics) {
-    if (check.verdict == Verdict::fail) return "fail";
-    passed = passed || check.verdict == Verdict::pass;
-  }
-  return passed ? "pass" : "";
 }
 
 std::optional<double> extra_mebibytes(const Row& row) {
@@ -132,15 +119,6 @@ void add_judgement(Grid& grid, const Report& report) {
   }
 }
 
-// Of the launch with the most registers, the main kernel as a rule.
-const Launch* main_launch(const Row& row) {
-  const auto heaviest = std::max_element(
-      row.launches.begin(), row.launches.end(), [](const Launch& one, const Launch& other) {
-        return one.registers.value_or(0) < other.registers.value_or(0);
-      });
-  return heaviest == row.launches.end() ? nullptr : &*heaviest;
-}
-
 void add_launch(Grid& grid, const Report& report) {
   const auto add = [&](const char* heading, std::optional<std::int64_t> Launch::*member) {
     std::vector<std::optional<double>> values;
@@ -176,6 +154,28 @@ void leave_out_empty_columns(Grid& grid) {
 }
 
 }  // namespace
+
+std::optional<double> half_width_percent(const Row& row) {
+  if (!has_interval(row) || row.time->n == 1 || !(row.time->median > 0)) return std::nullopt;
+  return 100 * (row.time->high - row.time->low) / 2 / row.time->median;
+}
+
+std::string check_word(const Row& row) {
+  bool passed = false;
+  for (const TensorCheck& check : row.numerics) {
+    if (check.verdict == Verdict::fail) return "fail";
+    passed = passed || check.verdict == Verdict::pass;
+  }
+  return passed ? "pass" : "";
+}
+
+const Launch* main_launch(const Row& row) {
+  const auto heaviest = std::max_element(
+      row.launches.begin(), row.launches.end(), [](const Launch& one, const Launch& other) {
+        return one.registers.value_or(0) < other.registers.value_or(0);
+      });
+  return heaviest == row.launches.end() ? nullptr : &*heaviest;
+}
 
 std::string or_missing(const std::string& text) {
   const std::string line = one_line(text);
@@ -216,6 +216,27 @@ Grid make_grid(const Report& report, const TableOptions& options) {
   if (options.wide) add_launch(grid, report);
   leave_out_empty_columns(grid);
   return grid;
+}
+
+std::vector<Grid> make_grids(const Report& report, const TableOptions& options) {
+  const bool on_a_ladder = any(report, [](const Row& row) { return row.ladder.has_value(); });
+  if (!on_a_ladder || !options.pivot.empty()) return {make_grid(report, options)};
+  Report ladders = report, rest = report;
+  std::erase_if(ladders.rows, [](const Row& row) { return !row.ladder; });
+  std::erase_if(rest.rows, [](const Row& row) { return row.ladder.has_value(); });
+  std::vector<Grid> grids;
+  std::vector<std::string> shared = captions_of(ladders);
+  if (!rest.rows.empty()) {
+    grids.push_back(make_grid(rest, options));
+    ladders.complete = true;  // that table says it if it is not so, and much that they share
+    std::erase_if(shared, [&](const std::string& caption) {
+      return std::ranges::find(grids.front().captions, caption) != grids.front().captions.end();
+    });
+  }
+  std::vector<Grid> walks = make_ladder_grids(ladders);
+  walks.front().captions.insert(walks.front().captions.begin(), shared.begin(), shared.end());
+  std::ranges::move(walks, std::back_inserter(grids));
+  return grids;
 }
 
 }  // namespace flashbench

@@ -24,8 +24,15 @@ struct Grid {
   std::vector<std::string> notes;     // then: reasons, what flags mean
 };
 
-// Cells pivoted on options.pivot if it is not empty: throws UsageError when it names no axis.
+// A report's tables: one of the rows that do not stand on the ladder from V1 to V2, then those of
+// make_ladder_grids; with a pivot, make_grid's alone.
+std::vector<Grid> make_grids(const Report&, const TableOptions&);
+// All rows in one table. Cells pivoted on options.pivot if it is not empty: throws UsageError when
+// it names no axis.
 Grid make_grid(const Report&, const TableOptions&);
+// Of rows that stand on the ladder: a table a problem with what the figures say in words below it,
+// then, where there are several problems, what each idea brings in all of them side by side.
+std::vector<Grid> make_ladder_grids(const Report&);
 
 // An axis of a sweep, as a column: text of each case's value, and where a report keeps it.
 struct Axis {
@@ -67,6 +74,12 @@ std::vector<std::string> notes_of(const Report&);
 Grid frame_of(const Report&);  // the three, without columns
 // The heading and then a line a row, aligned by display width, without trailing blanks.
 std::vector<std::string> aligned(const std::vector<Column>&);
+// Of the launch with the most registers, the main kernel as a rule; null where there is none.
+const Launch* main_launch(const Row&);
+// "pass", "fail", or nothing where it was not checked.
+std::string check_word(const Row&);
+// Of the time's interval, in % of the median.
+std::optional<double> half_width_percent(const Row&);
 // What stands where there is nothing to show.
 inline constexpr const char* missing = "n/a";
 // The text as a cell.

@@ -16,11 +16,8 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-}  // namespace
-
-std::string render_markdown(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
-  std::string text, heading = "|", rule = "|";
+void add_grid(std::string& text, const Grid& grid) {
+  std::string heading = "|", rule = "|";
   for (const std::string& caption : grid.captions) text += escaped(caption) + "  \n";
   if (!grid.captions.empty()) text += "\n";
 
@@ -41,6 +38,16 @@ std::string render_markdown(const Report& report, const TableOptions& options) {
   for (const std::string& finding : grid.findings) text += escaped(finding) + "  \n";
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
+}
+
+}  // namespace
+
+std::string render_markdown(const Report& report, const TableOptions& options) {
+  std::string text;
+  for (const Grid& grid : make_grids(report, options)) {
+    if (!text.empty()) text += "\n";
+    add_grid(text, grid);
+  }
   return as_utf8(text);
 }
 

@@ -28,6 +28,18 @@ void add_line(std::string& text, const std::string& line, const char* color) {
   text += '\n';
 }
 
+void add_grid(std::string& text, const Grid& grid, bool color) {
+  for (const std::string& caption : grid.captions) text += caption + "\n";
+  if (!grid.captions.empty()) text += "\n";
+  const std::vector<std::string> lines = aligned(grid.columns);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    add_line(text, lines[i], !color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
+  for (const auto* lines_after : {&grid.findings, &grid.notes}) {
+    if (!lines_after->empty()) text += "\n";
+    for (const std::string& line : *lines_after) text += line + "\n";
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> aligned(const std::vector<Column>& columns) {
@@ -45,16 +57,10 @@ std::vector<std::string> aligned(const std::vector<Column>& columns) {
 }
 
 std::string render_table(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
   std::string text;
-  for (const std::string& caption : grid.captions) text += caption + "\n";
-  if (!grid.captions.empty()) text += "\n";
-  const std::vector<std::string> lines = aligned(grid.columns);
-  for (std::size_t i = 0; i < lines.size(); ++i)
-    add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
-  for (const auto* lines_after : {&grid.findings, &grid.notes}) {
-    if (!lines_after->empty()) text += "\n";
-    for (const std::string& line : *lines_after) text += line + "\n";
+  for (const Grid& grid : make_grids(report, options)) {
+    if (!text.empty()) text += "\n";
+    add_grid(text, grid, options.color);
   }
   return as_utf8(text);
 }
