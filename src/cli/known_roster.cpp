@@ -2,7 +2,9 @@
 
 namespace flashbench {
 
-Roster known_roster(Backend backend) {
+namespace {
+
+WorkerFacts known_worker(Backend backend) {
   WorkerFacts worker;
   worker.source = "built-in";
   worker.backend = backend;
@@ -14,18 +16,25 @@ Roster known_roster(Backend backend) {
       {"v2", "Q outer, O in fast memory, one division at the end", "2.2, 3.2, 4.2, 5.3, 6.1",
        passes},
   };
+  return worker;
+}
+
+}  // namespace
+
+Roster known_roster(const DeviceError& error, Backend backend) {
   Roster roster;
   roster.backend = backend;
-  roster.workers.push_back(std::move(worker));
+  roster.workers.push_back(error.planner ? *error.planner : known_worker(backend));
   return roster;
 }
 
-Roster roster_or_known(const std::string& device, std::string* why) {
+Roster roster_or_known(const Options& options, std::string* why) {
+  const std::string& device = options.device;
   try {
-    return call_roster(device);
+    return call_roster(device, options.timeout_s);
   } catch (const DeviceError& error) {
     *why = error.what();
-    return known_roster(device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
+    return known_roster(error, device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
   }
 }
 

@@ -2,16 +2,21 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdio>
 #include <ctime>
 
+#include "cli/columns.hpp"
 #include "cli/console.hpp"
+#include "cli/saving.hpp"
 #include "record/json.hpp"
+#include "report/grid.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
+#include "schedule/schedule.hpp"
 #include "version.hpp"
 
 namespace flashbench {
@@ -21,18 +26,6 @@ namespace {
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string_view check_word(Check check) {
-  switch (check) {
-    case Check::full:
-      return "full";
-    case Check::only:
-      return "only";
-    case Check::none:
-      return "none";
-  }
-  return "";
 }
 
 }  // namespace
@@ -53,18 +46,13 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
   report.label = options.label;
   report.host = host_name();
   if (worker.device) report.device = *worker.device;
+  report.measurement = measurement_of(options);
   report.measurement.method = worker.method;
-  report.measurement.precision = options.precision;
-  report.measurement.time_budget_s = options.time_budget_s;
-  report.measurement.min_samples = options.min_samples;
-  report.measurement.iters = options.iters;
-  report.measurement.warmup = options.warmup;
-  report.measurement.seed = options.seed;
-  report.measurement.check = check_word(options.check);
   return report;
 }
 
-bool write_outputs(const Report& report, const Options& options, bool wide) {
+bool write_outputs(const Report& report, const Options& options, bool wide,
+                   const std::vector<Row>& more) {
   const TableOptions table{false, wide, options.pivot};
   bool all_written = true;
   const auto write = [&](const std::string& file, const auto& render) {
@@ -76,7 +64,7 @@ bool write_outputs(const Report& report, const Options& options, bool wide) {
       all_written = false;
     }
   };
-  write(options.json_file, [&] { return report_text(report); });
+  write(options.json_file, [&] { return report_text(with_rows(report, more)); });
   write(options.csv_file, [&] { return render_csv(report); });
   write(options.md_file, [&] { return render_markdown(report, table); });
   write(options.junit_file, [&] { return render_junit(report); });
@@ -87,6 +75,20 @@ void print_table(const Report& report, const Options& options, bool wide) {
   if (stdout_is_taken(options)) return;
   const TableOptions table{may_color_stdout(), wide, options.pivot};
   std::fputs(render_table(report, table).c_str(), stdout);
+}
+
+void print_profiled(const Report& report, const Options& options) {
+  if (stdout_is_taken(options)) return;
+  std::vector<std::vector<std::string>> lines{{"range", "status", "kernels"}};
+  for (const Row& row : report.rows) {
+    std::vector<std::string> kernels;
+    for (const Launch& launch : row.launches) kernels.push_back(launch.kernel);
+    const std::string ran = kernels.empty() ? missing : fmt::format("{}", fmt::join(kernels, ", "));
+    lines.push_back({key(row.what), std::string(name(row.status)),
+                     row.status == Status::ok ? ran : one_line(row.reason)});
+  }
+  fmt::print("One pass of each row ran for a profiler: nothing was timed or checked.\n\n{}",
+             in_columns(lines));
 }
 
 void print_comparison(const Comparison& comparison, bool to_stdout) {

@@ -11,10 +11,13 @@ namespace flashbench {
 bool stdout_is_taken(const Options&);
 // Tool, device, method, argv, host and time; no rows. A worker that was never asked has no device.
 Report blank_report(const UserRequest&, const reply::Hello&);
-// Writes every file; what cannot be written is said on stderr. False if there was any.
-bool write_outputs(const Report&, const Options&, bool wide);
+// Writes every file; what cannot be written is said on stderr. False if there was any. `more`: rows
+// of an earlier report that --json holds beside this one's.
+bool write_outputs(const Report&, const Options&, bool wide, const std::vector<Row>& more = {});
 // The table, unless an output is stdout.
 void print_table(const Report&, const Options&, bool wide);
+// What --profile ran, likewise.
+void print_profiled(const Report&, const Options&);
 
 // A comparison to stdout, or to stderr; its warnings always to stderr.
 void print_comparison(const Comparison&, bool to_stdout);

@@ -87,7 +87,9 @@ int report_command(const Arguments& arguments) {
   ReportWords words;
   const std::vector<std::string> files = parse_arguments(report_command_of(words), arguments);
   Options& o = words.options;
-  check_outputs(o);
+  std::vector<ReadFile> read;
+  for (const std::string& file : files) read.push_back({"the report", file});
+  check_outputs(o, read);
   const bool to_files =
       !o.json_file.empty() || !o.csv_file.empty() || !o.md_file.empty() || !o.junit_file.empty();
   if (to_files && files.size() > 1)

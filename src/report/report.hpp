@@ -2,6 +2,7 @@
 // judges.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "record/row.hpp"
@@ -17,6 +18,8 @@ std::string render_table(const Report&, const TableOptions&);
 std::string render_csv(const Report&);  // RFC 4180, a record a row
 std::string render_markdown(const Report&, const TableOptions&);
 std::string render_junit(const Report&);
+// Where the content of `path` lies or will lie: an absolute path, every link followed.
+std::filesystem::path file_behind(const std::string& path);
 // Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
 // stdout. Throws std::runtime_error naming the file and the cause.
 void write_atomically(const std::string& path, const std::string& text);
