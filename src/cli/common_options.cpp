@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 
 #include "plan/words.hpp"
 #include "report/formats.hpp"
@@ -74,12 +73,7 @@ void check_device_word(const std::string& device) {
                                listed(words), did_you_mean(device, words)));
 }
 
-void check_outputs(const Options& options) {
-  std::set<std::string> places;
-  for (const auto& [format, file] : options.outputs)
-    if (!places.insert(file).second)
-      throw UsageError(fmt::format("two outputs go to {}",
-                                   file == "-" ? "stdout: only one may be \"-\"" : file));
+void check_outputs(const Options& options, const std::vector<ReadFile>& read) {
   if (!options.pivot.empty()) {
     std::vector<std::string> names;
     for (const Axis& axis : axes()) names.push_back(axis.name);
@@ -87,7 +81,8 @@ void check_outputs(const Options& options) {
       throw UsageError(fmt::format("--pivot: \"{}\" is no axis{} (there are: {})", options.pivot,
                                    did_you_mean(options.pivot, names), listed(names)));
   }
-  for (const std::string& file : places) check_writable(file);
+  check_places(options, read);
+  for (const auto& [format, file] : options.outputs) check_writable(file);
   std::error_code error;
   if (!options.dump_dir.empty() && !std::filesystem::create_directories(options.dump_dir, error) &&
       error)

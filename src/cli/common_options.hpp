@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/parser.hpp"
+#include "cli/places.hpp"
 #include "plan/request.hpp"
 
 namespace flashbench {
@@ -18,8 +19,8 @@ void add_output_options(std::vector<Option>&, Options&, bool& wide, const char* 
 
 // auto, cpu, cuda or an ordinal. Throws UsageError.
 void check_device_word(const std::string& device);
-// Throws UsageError for two outputs to one place, an unknown --pivot axis, a file or --dump folder
-// that cannot be written; makes missing folders.
-void check_outputs(const Options&);
+// Throws UsageError for an unknown --pivot axis, places that collide (check_places), a file or
+// --dump folder that cannot be written; makes missing folders.
+void check_outputs(const Options&, const std::vector<ReadFile>& read);
 
 }  // namespace flashbench

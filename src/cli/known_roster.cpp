@@ -13,9 +13,7 @@ ImplementationFacts facts_of(const kernels::Facts& known) {
   return facts;
 }
 
-}  // namespace
-
-Roster known_roster(Backend backend) {
+WorkerFacts known_worker(Backend backend) {
   WorkerFacts worker;
   worker.source = "built-in";
   worker.backend = backend;
@@ -23,18 +21,25 @@ Roster known_roster(Backend backend) {
     if (backend == Backend::cpu ? kernels::OnCpu<T> : kernels::OnCuda<T>)
       worker.hello.implementations.push_back(facts_of(T::facts));
   });
+  return worker;
+}
+
+}  // namespace
+
+Roster known_roster(const DeviceError& error, Backend backend) {
   Roster roster;
   roster.backend = backend;
-  roster.workers.push_back(std::move(worker));
+  roster.workers.push_back(error.planner ? *error.planner : known_worker(backend));
   return roster;
 }
 
-Roster roster_or_known(const std::string& device, std::string* why) {
+Roster roster_or_known(const Options& options, std::string* why) {
+  const std::string& device = options.device;
   try {
-    return call_roster(device);
+    return call_roster(device, options.timeout_s);
   } catch (const DeviceError& error) {
     *why = error.what();
-    return known_roster(device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
+    return known_roster(error, device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,10 +10,14 @@
 #include <cstdio>
 #include <ctime>
 
+#include "cli/columns.hpp"
 #include "cli/console.hpp"
+#include "cli/saving.hpp"
 #include "report/formats.hpp"
+#include "report/grid.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
+#include "schedule/schedule.hpp"
 #include "version.hpp"
 
 namespace flashbench {
@@ -22,18 +27,6 @@ namespace {
 std::string host_name() {
   std::array<char, 256> name{};
   return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
-}
-
-std::string_view check_word(Check check) {
-  switch (check) {
-    case Check::full:
-      return "full";
-    case Check::only:
-      return "only";
-    case Check::none:
-      return "none";
-  }
-  return "";
 }
 
 }  // namespace
@@ -54,25 +47,22 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
   report.label = options.label;
   report.host = host_name();
   if (worker.device) report.device = *worker.device;
+  report.measurement = measurement_of(options);
   report.measurement.method = worker.method;
-  report.measurement.precision = options.precision;
-  report.measurement.time_budget_s = options.time_budget_s;
-  report.measurement.min_samples = options.min_samples;
-  report.measurement.iters = options.iters;
-  report.measurement.warmup = options.warmup;
-  report.measurement.seed = options.seed;
-  report.measurement.check = check_word(options.check);
   return report;
 }
 
-bool write_outputs(const Report& report, const Options& options, bool wide) {
+bool write_outputs(const Report& report, const Options& options, bool wide,
+                   const std::vector<Row>& more) {
   const TableOptions table{false, wide, options.pivot};
   bool all_written = true;
   for (const Format& format : formats()) {
     const auto output = options.outputs.find(format.name);
     if (output == options.outputs.end()) continue;
     try {
-      write_atomically(output->second, format.render(report, table));
+      const bool whole = std::string_view(format.name) == "json";
+      write_atomically(output->second,
+                       format.render(whole ? with_rows(report, more) : report, table));
     } catch (const std::exception& error) {
       print_error("flashbench: {}\n", error.what());
       all_written = false;
@@ -92,6 +82,20 @@ void print_explanations(const Report& report, const std::vector<Row>& rows,
   if (!options.explain) return;
   std::FILE* const stream = stdout_is_taken(options) ? stderr : stdout;
   for (const Row& row : rows) std::fputs(("\n" + explain(report, row)).c_str(), stream);
+}
+
+void print_profiled(const Report& report, const Options& options) {
+  if (stdout_is_taken(options)) return;
+  std::vector<std::vector<std::string>> lines{{"range", "status", "kernels"}};
+  for (const Row& row : report.rows) {
+    std::vector<std::string> kernels;
+    for (const Launch& launch : row.launches) kernels.push_back(launch.kernel);
+    const std::string ran = kernels.empty() ? missing : fmt::format("{}", fmt::join(kernels, ", "));
+    lines.push_back({key(row.what), std::string(name(row.status)),
+                     row.status == Status::ok ? ran : one_line(row.reason)});
+  }
+  fmt::print("One pass of each row ran for a profiler: nothing was timed or checked.\n\n{}",
+             in_columns(lines));
 }
 
 void print_comparison(const Comparison& comparison, bool to_stdout) {

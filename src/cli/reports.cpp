@@ -107,7 +107,9 @@ int report_command(const Arguments& arguments) {
   ReportWords words;
   const std::vector<std::string> files = parse_arguments(report_command_of(words), arguments);
   const Options& o = words.options;
-  check_outputs(o);
+  std::vector<ReadFile> read;
+  for (const std::string& file : files) read.push_back({"the report", file});
+  check_outputs(o, read);
   Merged merged = read_merged(files);
   for (const std::string& notice : merged.notices) print_error("flashbench: {}\n", notice);
   for (const std::string& field : merged.differing) print_error("flashbench: {}\n", field);

@@ -138,7 +138,8 @@ int selftest_command(const Arguments& arguments) {
   Console console;
   Roster roster = call_roster(words.device);
   for (const std::string& notice : roster.notices) console.warn(notice);
-  invite(roster, {{faults_of(words, roster.backend)}, {}, false});
+  require_judge(roster);
+  invite(roster, {{faults_of(words, roster.backend)}, {}, false, default_timeout_s});
   Options options;
   options.device = words.device;
   options.iters = 4;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "plan/dumped.hpp"
 #include "plan/glob.hpp"
 #include "plan/loaded.hpp"
 #include "plan/names.hpp"
@@ -126,8 +127,10 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
   Plan plan;
   std::unordered_set<std::string> seen;
   for (const Sweep& given : request.sweeps) {
-    const Sweep sweep =
-        options.load_dir.empty() ? given : with_loaded_shapes(given, options.load_dir);
+    Sweep sweep = given;
+    if (const std::string& dir = options.load_dir; !dir.empty())
+      sweep =
+          with_dumped_problem(with_loaded_shapes(given, dir), dir, roster.backend, plan.notices);
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
       Case what = resolve(combination, options.deterministic);

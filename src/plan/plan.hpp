@@ -1,6 +1,7 @@
 // Request and roster become cases. Pure: no GPU, no clock, no process.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "plan/request.hpp"
@@ -9,8 +10,9 @@
 namespace flashbench {
 
 struct Plan {
-  std::vector<Case> cases;        // in order, without repeats, after --filter
-  std::size_t before_filter = 0;  // "0 of N cases matched"
+  std::vector<Case> cases;           // in order, without repeats, after --filter
+  std::size_t before_filter = 0;     // "0 of N cases matched"
+  std::vector<std::string> notices;  // for stderr: what --load took from a case.json
 };
 
 // Resolves every auto, expands globs against the roster's implementations. Throws UsageError for

@@ -33,19 +33,26 @@ struct Sweep {
 
 enum class Check { full, only, none };
 
+// Seconds that a worker may give no sign of life: --timeout where it is not given.
+inline constexpr double default_timeout_s = 60;
+
 struct Options {
   std::string device = "auto";  // auto, cpu, cuda, or an ordinal
   std::uint64_t seed = 1;
   std::optional<std::int64_t> warmup, iters;
   std::int64_t min_samples = 10;
-  double time_budget_s = 1, precision = 0.005, timeout_s = 60;
+  double time_budget_s = 1, precision = 0.005, timeout_s = default_timeout_s;
   Check check = Check::full;
   bool deterministic = false, dry_run = false, strict = false, counters = false, profile = false,
        explain = false, allow_different = false;
   std::optional<double> peak_tflops, threshold;
   std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
   std::vector<std::string> plugins, against;
-  std::map<std::string, std::string> outputs;  // by format: the file; "-" is stdout
+  std::map<std::string, std::string> outputs;            // by format: the file; "-" is stdout
+  std::string output(const std::string& format) const {  // empty where there is none
+    const auto found = outputs.find(format);
+    return found == outputs.end() ? "" : found->second;
+  }
 };
 
 struct UserRequest {

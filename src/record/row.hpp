@@ -161,6 +161,11 @@ std::optional<double> modelled_bytes(const Row&, const std::string& operand);
 // kernel of products writes at most two bytes of scores for each that it multiplies out.
 bool keeps_rounded_scores(const Problem&, const Cost&);
 
+// The first figure that no work can have (negative, not a number, beyond 1e30), as a sentence;
+// empty: there is none.
+std::string absurdity_of(const Cost&);
+std::string absurdity_of(const Counts&);
+
 struct DeviceFacts {
   Backend backend = Backend::cpu;
   std::string name, uuid, pci, driver, cuda, peak_source;

@@ -2,6 +2,7 @@
 // formats(); none of them measures or judges.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "record/row.hpp"
@@ -21,6 +22,8 @@ std::string render_junit(const Report&);
 // row itself says is set beside a result that it does not equal. `report` is where the rows that it
 // refers to are found.
 std::string explain(const Report& report, const Row&);
+// Where the content of `path` lies or will lie: an absolute path, every link followed.
+std::filesystem::path file_behind(const std::string& path);
 // Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
 // stdout. Throws std::runtime_error naming the file and the cause.
 void write_atomically(const std::string& path, const std::string& text);

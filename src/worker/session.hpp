@@ -21,6 +21,7 @@ class Session {
   reply::Prepare prepare(const request::Prepare&, const Tell&);
   reply::Output output(const request::Output&, const Tell&);
   reply::Run run(const request::Run&, const Tell&);
+  reply::Profile profile(const request::Profile&);
   reply::Drop drop();
 
  private:

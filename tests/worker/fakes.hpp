@@ -24,7 +24,10 @@ enum class Fault {
   fails,
   throws,
   huge,
-  refuses
+  refuses,
+  negative,      // says that its workspace has negative bytes
+  not_a_number,  // says that it does NaN FLOPs
+  many_kernels
 };
 
 struct Fake {
@@ -118,6 +121,9 @@ FlashbenchStatus fake_cost(const FlashbenchProblem* p, const FlashbenchDevice*, 
   cost->kernels[0].pipe = FLASHBENCH_PIPE_SGEMM;
   cost->kernels[0].flops = 4.0 * static_cast<double>(p->seq_q * p->seq_k * p->head_dim);
   cost->workspace_bytes = fault == Fault::huge ? std::int64_t{1} << 43 : 100;
+  if (fault == Fault::negative) cost->workspace_bytes = -100;
+  if (fault == Fault::not_a_number) cost->kernels[0].flops = std::nan("");
+  if (fault == Fault::many_kernels) cost->kernel_count = 1000;
   cost->saves = fault == Fault::m_and_l ? FLASHBENCH_SAVES_M_AND_L : FLASHBENCH_SAVES_LSE;
   return FLASHBENCH_OK;
 }
@@ -168,12 +174,19 @@ FlashbenchImplementation fake(const char* name) {
 }
 
 inline const FlashbenchPlugin& fake_plugin() {
-  static const std::vector<FlashbenchImplementation> all{
-      fake<Fault::none>("good"),       fake<Fault::m_and_l>("m-and-l"),
-      fake<Fault::nothing>("nothing"), fake<Fault::beyond_o>("beyond-o"),
-      fake<Fault::input>("input"),     fake<Fault::wavering>("wavering"),
-      fake<Fault::fails>("fails"),     fake<Fault::throws>("throws"),
-      fake<Fault::huge>("huge"),       fake<Fault::refuses>("refuses")};
+  static const std::vector<FlashbenchImplementation> all{fake<Fault::none>("good"),
+                                                         fake<Fault::m_and_l>("m-and-l"),
+                                                         fake<Fault::nothing>("nothing"),
+                                                         fake<Fault::beyond_o>("beyond-o"),
+                                                         fake<Fault::input>("input"),
+                                                         fake<Fault::wavering>("wavering"),
+                                                         fake<Fault::fails>("fails"),
+                                                         fake<Fault::throws>("throws"),
+                                                         fake<Fault::huge>("huge"),
+                                                         fake<Fault::refuses>("refuses"),
+                                                         fake<Fault::negative>("negative"),
+                                                         fake<Fault::not_a_number>("not-a-number"),
+                                                         fake<Fault::many_kernels>("many-kernels")};
   static const FlashbenchPlugin plugin{FLASHBENCH_ABI, FLASHBENCH_CPU,
                                        static_cast<uint32_t>(all.size()), all.data()};
   return plugin;

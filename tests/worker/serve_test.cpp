@@ -49,7 +49,7 @@ struct Worker : Peer {
 TEST(Serve, SaysWhoItIs) {
   Peer peer(serve_fakes<CpuBackend>);
   const auto hello = peer.ok<reply::Hello>(request::Hello{"cpu"});
-  EXPECT_EQ(hello.implementations.size(), 10u);
+  EXPECT_EQ(hello.implementations.size(), 13u);
   EXPECT_EQ(hello.implementations[0].passes, std::vector<std::string>{"fwd"});
   EXPECT_EQ(hello.ceilings, std::vector<std::string>{"exp2"});
   ASSERT_TRUE(hello.device);
