@@ -51,6 +51,9 @@ std::vector<std::string> captions_of(const Report&);
 std::vector<std::string> notes_of(const Report&);
 // The heading and then a line a row, aligned by display width, without trailing blanks.
 std::vector<std::string> aligned(const std::vector<Column>&);
+// Captions, the aligned table and notes; headings and rows that are not ok in colour, or all plain.
+std::string table_text(const Grid&, bool color);
+std::string markdown_text(const Grid&);
 // What stands where there is nothing to show.
 inline constexpr const char* missing = "n/a";
 // The text as a cell.

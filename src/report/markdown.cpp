@@ -18,8 +18,7 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-std::string render_markdown(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
+std::string markdown_text(const Grid& grid) {
   std::string text, heading = "|", rule = "|";
   for (const std::string& caption : grid.captions) text += escaped(caption) + "  \n";
   if (!grid.captions.empty()) text += "\n";
@@ -40,6 +39,10 @@ std::string render_markdown(const Report& report, const TableOptions& options) {
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
   return as_utf8(text);
+}
+
+std::string render_markdown(const Report& report, const TableOptions& options) {
+  return markdown_text(make_grid(report, options));
 }
 
 }  // namespace flashbench

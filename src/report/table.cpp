@@ -44,17 +44,20 @@ std::vector<std::string> aligned(const std::vector<Column>& columns) {
   return lines;
 }
 
-std::string render_table(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
+std::string table_text(const Grid& grid, bool color) {
   std::string text;
   for (const std::string& caption : grid.captions) text += caption + "\n";
   if (!grid.captions.empty()) text += "\n";
   const std::vector<std::string> lines = aligned(grid.columns);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
+    add_line(text, lines[i], !color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += note + "\n";
   return as_utf8(text);
+}
+
+std::string render_table(const Report& report, const TableOptions& options) {
+  return table_text(make_grid(report, options), options.color);
 }
 
 }  // namespace flashbench

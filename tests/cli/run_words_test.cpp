@@ -134,7 +134,7 @@ TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
        {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json", "--dry-run", "--resume",
         "--baseline", "--plugin", "--against", "selftest"})
     EXPECT_THAT(help, HasSubstr(option));
-  for (const char* later : {"--counters", "--explain", "doctor", "claims"})
+  for (const char* later : {"--counters", "--explain", "doctor"})
     EXPECT_THAT(help, testing::Not(HasSubstr(later)));
 }
 
