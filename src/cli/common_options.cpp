@@ -9,6 +9,7 @@
 #include "plan/words.hpp"
 #include "report/grid.hpp"
 #include "report/report.hpp"
+#include "report/views.hpp"
 
 namespace flashbench {
 
@@ -38,6 +39,10 @@ void add_output_options(std::vector<Option>& table, Options& options, bool& wide
   table.push_back(file_option("junit", "for CI; likewise", options.junit_file, group));
   table.push_back({"pivot", "AXIS", group, "TFLOPS with this axis across, as in --pivot seq", false,
                    [&options](const auto& values) { options.pivot = values[0]; }});
+  table.push_back({"view", "NAME", group,
+                   "the table beside the document's figures: " + listed(view_names()) +
+                       "\n[what a config or a report names, else rows]",
+                   false, [&options](const auto& values) { options.view = values[0]; }});
   table.push_back(flag_option(
       "wide", group, "registers, shared memory, blocks an SM and waves in the table too", wide));
 }
@@ -67,6 +72,10 @@ void check_outputs(const Options& options) {
       throw UsageError(fmt::format("--pivot: \"{}\" is no axis{} (there are: {})", options.pivot,
                                    did_you_mean(options.pivot, names), listed(names)));
   }
+  const std::vector<std::string> views = view_names();
+  if (!options.view.empty() && std::ranges::find(views, options.view) == views.end())
+    throw UsageError(fmt::format("view: there is no view \"{}\"{} (there are: {})", options.view,
+                                 did_you_mean(options.view, views), listed(views)));
   for (const std::string& file : places) check_writable(file);
   std::error_code error;
   if (!options.dump_dir.empty() && !std::filesystem::create_directories(options.dump_dir, error) &&

@@ -28,6 +28,7 @@ struct Sweep {
   std::vector<Init> init;
   std::vector<Cache> cache;
   std::optional<double> threshold;  // of this sweep, relative
+  std::optional<Backend> backend;   // where the sweep is run; on the other it is left out
 };
 
 enum class Check { full, only, none };
@@ -42,7 +43,7 @@ struct Options {
   bool deterministic = false, dry_run = false, strict = false, counters = false, profile = false,
        explain = false, allow_different = false;
   std::optional<double> peak_tflops, threshold;
-  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
+  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot, view;
   std::vector<std::string> plugins, against;
   std::string json_file, csv_file, md_file, junit_file;  // "-" is stdout
 };

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "report/text.hpp"
+#include "report/views.hpp"
 
 namespace flashbench {
 
@@ -189,6 +190,8 @@ Column figures(const std::string& heading, const std::vector<std::optional<doubl
 
 Grid make_grid(const Report& report, const TableOptions& options) {
   if (!options.pivot.empty()) return make_pivot(report, options);
+  if (const View* view = find_view(options.view.empty() ? report.view : options.view))
+    return view->grid(report);
   Grid grid;
   grid.captions = captions_of(report);
   grid.notes = notes_of(report);

@@ -22,7 +22,8 @@ struct Grid {
   std::vector<std::string> notes;     // after it: reasons, what flags mean
 };
 
-// Cells pivoted on options.pivot if it is not empty: throws UsageError when it names no axis.
+// Pivoted on options.pivot if it is not empty: throws UsageError when it names no axis. Else the
+// view that the options or the report name, else a line a row.
 Grid make_grid(const Report&, const TableOptions&);
 
 // An axis of a sweep, as a column: text of each case's value, and where a report keeps it.

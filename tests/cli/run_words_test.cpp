@@ -126,6 +126,7 @@ TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
 TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
   EXPECT_THAT(refusal({"--json", "/proc/no/such/r.json"}), HasSubstr("/proc/no/such/r.json"));
   EXPECT_THAT(refusal({"--pivot", "sek"}), HasSubstr("\"seq\""));
+  EXPECT_THAT(refusal({"--view", "memmory"}), HasSubstr("\"memory\""));
 }
 
 TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
