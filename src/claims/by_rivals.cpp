@@ -5,7 +5,6 @@
 
 #include "claims/findings.hpp"
 #include "claims/select.hpp"
-#include "estimate/estimate.hpp"
 #include "record/document.hpp"
 
 namespace flashbench::findings {
@@ -60,7 +59,7 @@ Gain gain_of(const Report& report, const char* idea) {
   Gain gain;
   for (const Mask mask : {Mask::full, Mask::causal}) {  // the masked one has the last word
     const auto pairs = timed_pairs(report, {without, Pass::fwd, mask}, {with_all, Pass::fwd, mask});
-    if (!pairs.empty()) gain.factor = ratio(*pairs.back().one->time, *pairs.back().other->time);
+    if (!pairs.empty()) gain.factor = time_ratio(*pairs.back().one, *pairs.back().other);
   }
   if (!gain.factor) gain.why = fmt::format("no times of {} and {}", without, with_all);
   return gain;
@@ -74,7 +73,9 @@ std::string shown(const char* idea, const Ratio& factor) {
 Finding pays(const Report& report, const char* idea) {
   const Gain gain = gain_of(report, idea);
   if (!gain.factor) return cannot_tell(gain.why);
-  return stand(gain.factor->low > 1, shown(idea, *gain.factor));
+  const std::string figures = shown(idea, *gain.factor);
+  if (gain.factor->low > 1) return stand(true, figures);
+  return gain.factor->high < 1.01 ? stand(false, figures) : too_noisy(figures);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "claims/findings.hpp"
 #include "claims/select.hpp"
-#include "estimate/estimate.hpp"
 #include "record/document.hpp"
 
 namespace flashbench::findings {
@@ -47,7 +46,7 @@ class Listing {
 Finding against_document(const Ratio& ours, double documents, const std::string& figures) {
   if (near_document(ours.value, documents)) return stand(true, figures);
   if (ours.high < 0.8 * documents || ours.low > 1.2 * documents) return stand(false, figures);
-  return cannot_tell(fmt::format("too noisy ({:.2f} to {:.2f}): {}", ours.low, ours.high, figures));
+  return too_noisy(fmt::format("{:.2f} to {:.2f}: {}", ours.low, ours.high, figures));
 }
 
 Finding within_span(const Report& report, const Wanted& wanted, document::Span span) {
@@ -68,12 +67,6 @@ std::int64_t seq_of(const RowPair& pair) {
   return pair.one->what.problem.seq_q;
 }
 
-// Timed rows have positive medians; without intervals the medians stand for their ends.
-Ratio ratio_of(const RowPair& pair) {
-  const double value = pair.one->time->median / pair.other->time->median;
-  return ratio(*pair.one->time, *pair.other->time).value_or(Ratio{value, value, value});
-}
-
 std::vector<RowPair> v1_and_v2(const Report& report) {
   return timed_pairs(report, v1, v2);
 }
@@ -82,6 +75,19 @@ std::string why_no_pairs(const Report& report, const Wanted& one, const Wanted& 
   if (timed_rows(report, one).empty()) return why_none(report, one);
   if (timed_rows(report, other).empty()) return why_none(report, other);
   return fmt::format("no problem was measured by both {} and {}", described(one), described(other));
+}
+
+// The same problem with fewer heads, and with fewer than there are processors.
+const Row* narrower(const Report& report, const Row& wide) {
+  const auto processors = static_cast<double>(report.device.multiprocessors.value_or(0));
+  for (const Row* row : rows_of(report, {wide.what.impl})) {
+    const Problem &few = row->what.problem, &all = wide.what.problem;
+    if (row->status == Status::ok && row->time && row->time->median > 0 && few.seq_q == all.seq_q &&
+        few.seq_k == all.seq_k && few.head_dim == all.head_dim && few.dtype == all.dtype &&
+        heads_of(few) < heads_of(all) && heads_of(few) < processors)
+      return row;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -101,7 +107,7 @@ Finding v2_over_v1(const Report& report) {
   Ratio mean;  // geometric
   const double share = 1 / static_cast<double>(pairs.size());
   for (const RowPair& pair : pairs) {
-    const Ratio factor = ratio_of(pair);
+    const Ratio factor = time_ratio(*pair.one, *pair.other);
     mean.value *= std::pow(factor.value, share);
     mean.low *= std::pow(factor.low, share);
     mean.high *= std::pow(factor.high, share);
@@ -118,13 +124,13 @@ Finding v2_is_always_faster(const Report& report) {
   Listing lower_ends;
   bool faster = true, unsure = false;
   for (const RowPair& pair : pairs) {
-    const Ratio factor = ratio_of(pair);
+    const Ratio factor = time_ratio(*pair.one, *pair.other);
     lower_ends.add(*pair.one, factor.low);
     faster = faster && factor.high > 1;
     unsure = unsure || (factor.low <= 1 && factor.high > 1);
   }
   const std::string figures = "lower end of the 95 % interval: " + lower_ends.text();
-  return faster && unsure ? cannot_tell("too noisy: " + figures) : stand(faster, figures);
+  return faster && unsure ? too_noisy(figures) : stand(faster, figures);
 }
 
 Finding throughput_of_the_table(const Report& report) {
@@ -146,29 +152,21 @@ Finding throughput_of_the_table(const Report& report) {
   return stand(near, "TFLOPS of v1: " + of_v1.text() + "; of v2: " + of_v2.text());
 }
 
-// Throughput at few heads as a share of that at many; 1 where heads are not needed.
+// How much of the throughput at many heads few of them keep, v1's over v2's: 1 where v1 needs no
+// more heads than v2. FLOPs fall out.
 Finding few_heads_starve_v1(const Report& report) {
   const std::vector<RowPair> many = v1_and_v2(report);
-  const double processors = static_cast<double>(report.device.multiprocessors.value_or(0));
-  const auto kept = [&](const Row& wide, std::string_view impl) -> const Row* {
-    for (const Row* row : rows_of(report, {impl})) {
-      const Problem &few = row->what.problem, &all = wide.what.problem;
-      if (row->status == Status::ok && row->tflops && few.seq_q == all.seq_q &&
-          few.seq_k == all.seq_k && few.head_dim == all.head_dim && few.dtype == all.dtype &&
-          heads_of(few) < heads_of(all) && heads_of(few) < processors)
-        return row;
-    }
-    return nullptr;
-  };
-  for (const RowPair& pair : std::views::reverse(many)) {  // the longest first
-    const Row *few_v1 = kept(*pair.one, "v1"), *few_v2 = kept(*pair.other, "v2");
+  for (const RowPair& all : std::views::reverse(many)) {  // the longest first
+    const Row *few_v1 = narrower(report, *all.one), *few_v2 = narrower(report, *all.other);
     if (!few_v1 || !few_v2) continue;
-    const double of_v1 = *few_v1->tflops / *pair.one->tflops;
-    const double of_v2 = *few_v2->tflops / *pair.other->tflops;
-    return stand(of_v1 < 0.8 * of_v2,
-                 fmt::format("TFLOPS at {:g} x {} instead of {:g} heads: v1 {:.0f} %, v2 {:.0f} %",
-                             heads_of(few_v1->what.problem), tokens(seq_of(pair)),
-                             heads_of(pair.one->what.problem), 100 * of_v1, 100 * of_v2));
+    const Ratio of_v1 = time_ratio(*all.one, *few_v1), of_v2 = time_ratio(*all.other, *few_v2);
+    const double flops = few_v1->flops.counted / all.one->flops.counted;
+    const std::string figures = fmt::format(
+        "TFLOPS at {:g} x {} instead of {:g} heads: v1 {:.0f} %, v2 {:.0f} %",
+        heads_of(few_v1->what.problem), tokens(seq_of(all)), heads_of(all.one->what.problem),
+        100 * flops * of_v1.value, 100 * flops * of_v2.value);
+    if (of_v1.value < 0.8 * of_v2.value) return stand(true, figures);
+    return of_v1.low < 0.8 * of_v2.high ? too_noisy(figures) : stand(false, figures);
   }
   return cannot_tell("no length was measured with fewer heads than there are processors");
 }
@@ -177,8 +175,10 @@ Finding causal_takes_half_the_time(const Report& report) {
   const std::vector<RowPair> pairs = timed_pairs(report, v2, v2_causal);
   if (pairs.empty()) return cannot_tell(why_no_pairs(report, v2, v2_causal));
   Listing factors;
-  for (const RowPair& pair : pairs) factors.add(*pair.one, ratio_of(pair).value);
-  return against_document(ratio_of(pairs.back()), 2, "time of full over causal: " + factors.text());
+  for (const RowPair& pair : pairs)
+    factors.add(*pair.one, time_ratio(*pair.one, *pair.other).value);
+  return against_document(time_ratio(*pairs.back().one, *pairs.back().other), 2,
+                          "time of full over causal: " + factors.text());
 }
 
 }  // namespace flashbench::findings

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace flashbench {
 
@@ -112,6 +113,19 @@ Finding stand(bool holds, std::string figures) {
 
 Finding cannot_tell(std::string reason) {
   return {Standing::cannot_be_tested, std::move(reason)};
+}
+
+Finding too_noisy(const std::string& figures) {
+  return cannot_tell("too noisy: " + figures);
+}
+
+Ratio time_ratio(const Row& over, const Row& under) {
+  constexpr std::int64_t fewest = 6;  // below that the interval is the samples' range
+  const double value = over.time->median / under.time->median;
+  for (const Row* row : {&over, &under})
+    if (has_interval(*row) && row->time->n < fewest)
+      return {value, 0, std::numeric_limits<double>::infinity()};
+  return ratio(*over.time, *under.time).value_or(Ratio{value, value, value});
 }
 
 bool near_document(double ours, double documents) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "claims/claims.hpp"
+#include "estimate/estimate.hpp"
 
 namespace flashbench {
 
@@ -44,6 +45,10 @@ std::string why_none(const Report&, const Wanted&);
 
 Finding stand(bool holds, std::string figures);
 Finding cannot_tell(std::string reason);
+Finding too_noisy(const std::string& figures);
+// Of two timed rows' medians. So few samples that they have no 95 % interval exclude nothing; a
+// median that a file gives without an interval stands for itself.
+Ratio time_ratio(const Row& over, const Row& under);
 // Whether a figure of ours is the document's, as far as 20 %.
 bool near_document(double ours, double documents);
 

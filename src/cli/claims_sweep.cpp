@@ -17,10 +17,12 @@ Sweep sweep_of(std::vector<std::string> impl, std::vector<Pass> pass,
   return sweep;
 }
 
-Options quickly() {
+// On the CPU a count, since a pass there may take longer than a budget that a GPU fills with
+// samples.
+Options quickly(Backend backend, std::int64_t on_cpu) {
   Options options;
-  options.min_samples = 5;
   options.time_budget_s = 0.25;
+  if (backend == Backend::cpu) options.iters = on_cpu;
   return options;
 }
 
@@ -78,7 +80,9 @@ std::vector<Sweep> on_cpu(const Roster& roster) {
 }  // namespace
 
 UserRequest claims_on_device(const Roster& roster) {
-  return {roster.backend == Backend::cuda ? on_gpu(roster) : on_cpu(roster), quickly(), {}};
+  return {roster.backend == Backend::cuda ? on_gpu(roster) : on_cpu(roster),
+          quickly(roster.backend, 8),
+          {}};
 }
 
 UserRequest claims_by_counting() {
@@ -91,9 +95,7 @@ UserRequest claims_by_counting() {
     sweep->head_dim = {64};
     sweep->dtype = {Dtype::fp32};
   }
-  Options options = quickly();
-  options.iters = 3;  // their times are not looked at
-  return {{forward, backward}, options, {}};
+  return {{forward, backward}, quickly(Backend::cpu, 1), {}};  // their times are not looked at
 }
 
 }  // namespace flashbench

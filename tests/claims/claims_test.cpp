@@ -237,6 +237,20 @@ TEST(Claims, AreNotRefutedByAnIntervalThatReachesIntoTheDocumentsRange) {
   EXPECT_THAT(found.figures, HasSubstr("too noisy"));
 }
 
+TEST(Claims, AreNotRefutedByTimesOfTooFewSamplesForAnInterval) {
+  Report report = testing::confirming_report();
+  take(rows_of(report, "v1"), 0.4);
+  for (Row* row : rows_of(report, "v1")) {
+    row->time->low = row->time->high = row->time->median;
+    row->time->n = 1;
+  }
+  for (const char* name : {"always-faster", "v2-over-v1"}) {
+    const Finding found = finding(report, name);
+    EXPECT_EQ(found.standing, Standing::cannot_be_tested) << name;
+    EXPECT_THAT(found.figures, HasSubstr("too noisy")) << name;
+  }
+}
+
 TEST(Claims, OfAStepAreNotJudgedBySequencesOfASingleTile) {
   Report report = testing::confirming_report();
   counted_row(report, "v1").counts->traffic.written["statistics"] = 8 * n;
