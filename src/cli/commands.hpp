@@ -19,6 +19,7 @@ int report_command(const Arguments&);
 int info_command(const Arguments&);
 int list_command(const Arguments&);
 int selftest_command(const Arguments&);
+int claims_command(const Arguments&);
 
 struct Command;
 Command run_help();
@@ -27,5 +28,6 @@ Command report_help();
 Command info_help();
 Command list_help();
 Command selftest_help();
+Command claims_help();
 
 }  // namespace flashbench

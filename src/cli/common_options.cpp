@@ -9,24 +9,17 @@
 #include "report/formats.hpp"
 #include "report/grid.hpp"
 #include "report/report.hpp"
+#include "report/views.hpp"
 
 namespace flashbench {
 
-namespace {
-
-Option format_option(const Format& format, Options& options, const char* group) {
-  return {format.name,
-          "FILE",
-          group,
-          format.help,
-          false,
-          [&options, name = format.name](const std::vector<std::string>& values) {
-            if (values[0].empty()) throw UsageError("the file name is empty");
-            options.outputs[name] = values[0];
-          }};
+Option file_option(const char* name, const char* help, Options& options, const char* group) {
+  return {
+      name, "FILE", group, help, false, [&options, name](const std::vector<std::string>& values) {
+        if (values[0].empty()) throw UsageError("the file name is empty");
+        options.outputs[name] = values[0];
+      }};
 }
-
-}  // namespace
 
 Option flag_option(const char* name, const char* group, const char* help, bool& target) {
   return {name, "", group, help, true, [&target](const auto&) { target = true; }};
@@ -55,9 +48,14 @@ Option filter_option(std::string& target, const char* group, const char* what) {
 
 void add_output_options(std::vector<Option>& table, Options& options, bool& wide,
                         const char* group) {
-  for (const Format& format : formats()) table.push_back(format_option(format, options, group));
+  for (const Format& format : formats())
+    table.push_back(file_option(format.name, format.help, options, group));
   table.push_back({"pivot", "AXIS", group, "TFLOPS with this axis across, as in --pivot seq", false,
                    [&options](const auto& values) { options.pivot = values[0]; }});
+  table.push_back({"view", "NAME", group,
+                   "the table beside the document's figures: " + listed(view_names()) +
+                       "\n[what a config or a report names, else rows]",
+                   false, [&options](const auto& values) { options.view = values[0]; }});
   table.push_back(flag_option(
       "wide", group, "registers, shared memory, blocks an SM and waves in the table too", wide));
   table.push_back(
@@ -81,6 +79,10 @@ void check_outputs(const Options& options, const std::vector<ReadFile>& read) {
       throw UsageError(fmt::format("--pivot: \"{}\" is no axis{} (there are: {})", options.pivot,
                                    did_you_mean(options.pivot, names), listed(names)));
   }
+  const std::vector<std::string> views = view_names();
+  if (!options.view.empty() && std::ranges::find(views, options.view) == views.end())
+    throw UsageError(fmt::format("view: there is no view \"{}\"{} (there are: {})", options.view,
+                                 did_you_mean(options.view, views), listed(views)));
   check_places(options, read);
   for (const auto& [format, file] : options.outputs) check_writable(file);
   std::error_code error;

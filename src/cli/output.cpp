@@ -46,6 +46,7 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
   report.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   report.label = options.label;
   report.host = host_name();
+  if (options.view != "rows") report.view = options.view;
   if (worker.device) report.device = *worker.device;
   report.measurement = measurement_of(options);
   report.measurement.method = worker.method;
@@ -54,7 +55,7 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
 
 bool write_outputs(const Report& report, const Options& options, bool wide,
                    const std::vector<Row>& more) {
-  const TableOptions table{false, wide, options.pivot};
+  const TableOptions table{false, wide, options.pivot, options.view};
   bool all_written = true;
   for (const Format& format : formats()) {
     const auto output = options.outputs.find(format.name);
@@ -73,7 +74,7 @@ bool write_outputs(const Report& report, const Options& options, bool wide,
 
 void print_table(const Report& report, const Options& options, bool wide) {
   if (stdout_is_taken(options)) return;
-  const TableOptions table{may_color_stdout(), wide, options.pivot};
+  const TableOptions table{may_color_stdout(), wide, options.pivot, options.view};
   std::fputs(render_table(report, table).c_str(), stdout);
 }
 

@@ -52,7 +52,7 @@ ScheduleEvents events_for(Console& console, Saving& saving) {
 std::map<std::string, double> thresholds_of(const UserRequest& request, const Roster& roster) {
   std::map<std::string, double> thresholds;
   for (const Sweep& sweep : request.sweeps) {
-    if (!sweep.threshold) continue;
+    if (!sweep.threshold || !is_for(sweep, roster.backend)) continue;
     UserRequest one = request;
     one.sweeps = {sweep};
     for (const Case& what : make_plan(one, roster).cases) thresholds[key(what)] = *sweep.threshold;

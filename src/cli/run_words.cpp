@@ -242,6 +242,7 @@ Command run_help() {
           "  info                  this machine: devices, peaks, measured ceilings\n"
           "  list                  implementations, and what each supports here\n"
           "  selftest              plant known faults, show that each is caught\n"
+          "  claims                each claim of the source document: holds here or not\n"
           "  --version             version, commit and build\n"
           "\n"
           "Every axis takes a value, a comma list, or an inclusive range: 512:16k:*2,\n"

@@ -122,11 +122,22 @@ bool passes_filter(const std::string& filter, const Case& what) {
 
 }  // namespace
 
+bool is_for(const Sweep& sweep, Backend backend) {
+  return sweep.backend.value_or(backend) == backend;
+}
+
 Plan make_plan(const UserRequest& request, const Roster& roster) {
   const Options& options = request.options;
   Plan plan;
   std::unordered_set<std::string> seen;
+  if (std::ranges::none_of(request.sweeps,
+                           [&](const Sweep& s) { return is_for(s, roster.backend); }))
+    throw UsageError(
+        fmt::format("none of the config's sweeps is for the backend {}; --device "
+                    "chooses another",
+                    name(roster.backend)));
   for (const Sweep& given : request.sweeps) {
+    if (!is_for(given, roster.backend)) continue;
     Sweep sweep = given;
     if (const std::string& dir = options.load_dir; !dir.empty())
       sweep =

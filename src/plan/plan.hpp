@@ -15,9 +15,12 @@ struct Plan {
   std::vector<std::string> notices;  // for stderr: what --load took from a case.json
 };
 
+// Whether the sweep is run on that backend; most are on either.
+bool is_for(const Sweep&, Backend);
+
 // Resolves every auto, expands globs against the roster's implementations. Throws UsageError for
-// unknown implementations (with the nearest name), heads that kv_heads does not divide, and the
-// like.
+// unknown implementations (with the nearest name), heads that kv_heads does not divide, sweeps none
+// of which is for the roster's backend, and the like.
 Plan make_plan(const UserRequest&, const Roster&);
 
 }  // namespace flashbench

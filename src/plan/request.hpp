@@ -29,6 +29,7 @@ struct Sweep {
   std::vector<Init> init;
   std::vector<Cache> cache;
   std::optional<double> threshold;  // of this sweep, relative
+  std::optional<Backend> backend;   // where the sweep is run; on the other it is left out
 };
 
 enum class Check { full, only, none };
@@ -46,7 +47,7 @@ struct Options {
   bool deterministic = false, dry_run = false, strict = false, counters = false, profile = false,
        explain = false, allow_different = false;
   std::optional<double> peak_tflops, threshold;
-  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
+  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot, view;
   std::vector<std::string> plugins, against;
   std::map<std::string, std::string> outputs;            // by format: the file; "-" is stdout
   std::string output(const std::string& format) const {  // empty where there is none

@@ -111,6 +111,7 @@ Json top_to_json(const Report& report) {
                {"started", text_or_null(report.started)},
                {"label", text_or_null(report.label)},
                {"host", text_or_null(report.host)},
+               {"view", text_or_null(report.view)},
                {"device", to_json(report.device)},
                {"ceilings", std::move(ceilings)},
                {"measurement", measurement_to_json(report.measurement)}};
@@ -129,6 +130,7 @@ Report top_from_json(const Json& json) {
   report.started = read_text(json, "started");
   report.label = read_text(json, "label");
   report.host = read_text(json, "host");
+  report.view = read_text(json, "view");
   report.device = device_from_json(read_object(json, "device"));
   for (const Json& each : read_list(json, "ceilings"))
     report.ceilings.push_back({read_text(each, "name"), read_number_or(each, "rate_per_s", 0),

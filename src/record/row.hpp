@@ -190,6 +190,7 @@ struct Report {
   std::vector<std::string> argv;
   std::string started;  // ISO 8601, UTC
   std::string label, host;
+  std::string view;  // the table it was made for (report/views.hpp); empty: that of rows
   DeviceFacts device;
   std::vector<Ceiling> ceilings;
   Measurement measurement;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "report/text.hpp"
+#include "report/views.hpp"
 
 namespace flashbench {
 
@@ -200,6 +201,8 @@ Column figures(const std::string& heading, const std::vector<std::optional<doubl
 
 Grid make_grid(const Report& report, const TableOptions& options) {
   if (!options.pivot.empty()) return make_pivot(report, options);
+  if (const View* view = find_view(options.view.empty() ? report.view : options.view))
+    return view->grid(report);
   Grid grid = frame_of(report);
   for (const Row& row : report.rows) grid.statuses.push_back(row.status);
   const auto label_of = [&](const Row& row) {

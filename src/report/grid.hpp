@@ -27,8 +27,8 @@ struct Grid {
 // A report's tables: one of the rows that do not stand on the ladder from V1 to V2, then those of
 // make_ladder_grids; with a pivot, make_grid's alone.
 std::vector<Grid> make_grids(const Report&, const TableOptions&);
-// All rows in one table. Cells pivoted on options.pivot if it is not empty: throws UsageError when
-// it names no axis.
+// All rows in one table. Pivoted on options.pivot if it is not empty: throws UsageError when it
+// names no axis. Else the view that the options or the report name, else a line a row.
 Grid make_grid(const Report&, const TableOptions&);
 // Of rows that stand on the ladder: a table a problem with what the figures say in words below it,
 // then, where there are several problems, what each idea brings in all of them side by side.
@@ -80,6 +80,10 @@ const Launch* main_launch(const Row&);
 std::string check_word(const Row&);
 // Of the time's interval, in % of the median.
 std::optional<double> half_width_percent(const Row&);
+// Captions, the aligned table and what stands below; headings and rows that are not ok in colour,
+// or all plain.
+std::string table_text(const Grid&, bool color);
+std::string markdown_text(const Grid&);
 // What stands where there is nothing to show.
 inline constexpr const char* missing = "n/a";
 // The text as a cell.

@@ -16,8 +16,10 @@ std::string escaped(const std::string& text) {
   return result;
 }
 
-void add_grid(std::string& text, const Grid& grid) {
-  std::string heading = "|", rule = "|";
+}  // namespace
+
+std::string markdown_text(const Grid& grid) {
+  std::string text, heading = "|", rule = "|";
   for (const std::string& caption : grid.captions) text += escaped(caption) + "  \n";
   if (!grid.captions.empty()) text += "\n";
 
@@ -38,17 +40,14 @@ void add_grid(std::string& text, const Grid& grid) {
   for (const std::string& finding : grid.findings) text += escaped(finding) + "  \n";
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
+  return as_utf8(text);
 }
-
-}  // namespace
 
 std::string render_markdown(const Report& report, const TableOptions& options) {
   std::string text;
-  for (const Grid& grid : make_grids(report, options)) {
-    if (!text.empty()) text += "\n";
-    add_grid(text, grid);
-  }
-  return as_utf8(text);
+  for (const Grid& grid : make_grids(report, options))
+    text += (text.empty() ? "" : "\n") + markdown_text(grid);
+  return text;
 }
 
 }  // namespace flashbench

@@ -12,6 +12,8 @@ namespace flashbench {
 struct TableOptions {
   bool color = false, wide = false;  // wide: registers, shared memory, blocks an SM, waves too
   std::string pivot;                 // an axis, or empty
+  // One of view_names(), instead of the report's own.
+  std::string view = "";
 };
 
 std::string render_table(const Report&, const TableOptions&);

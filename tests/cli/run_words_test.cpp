@@ -141,6 +141,7 @@ TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
 TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
   EXPECT_THAT(refusal({"--json", "/proc/no/such/r.json"}), HasSubstr("/proc/no/such/r.json"));
   EXPECT_THAT(refusal({"--pivot", "sek"}), HasSubstr("\"seq\""));
+  EXPECT_THAT(refusal({"--view", "memmory"}), HasSubstr("\"memory\""));
 }
 
 TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
@@ -149,7 +150,7 @@ TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
        {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json", "--dry-run", "--resume",
         "--baseline", "--plugin", "--against", "--explain", "--profile", "selftest"})
     EXPECT_THAT(help, HasSubstr(option));
-  for (const char* later : {"--counters", "doctor", "claims"})
+  for (const char* later : {"--counters", "doctor"})
     EXPECT_THAT(help, testing::Not(HasSubstr(later)));
 }
 
