@@ -1,3 +1,4 @@
+// What there is to know of v1 without its kernels: the line that index.hpp lists.
 #pragma once
 
 #include "kernels/implementations.hpp"
