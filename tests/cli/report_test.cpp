@@ -71,6 +71,17 @@ TEST(Report, OfDifferentDevicesIsExitSixOrHasAColumnOfThem) {
   EXPECT_EQ(csv.at(2).at(device), "H100");
 }
 
+TEST(Report, ThatIsReadIsNotWrittenOver) {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("a.json", report("H200", "v1", 2));
+  for (const char* command : {"report", "claims"}) {
+    const Outcome refused = flashbench_says({command, file, "--md", file});
+    EXPECT_EQ(refused.exit_code, 2) << command;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("the report " + file), HasSubstr("--md " + file)));
+  }
+  EXPECT_EQ(report_says({file}).exit_code, 0);
+}
+
 TEST(Report, ExplainsTheRowsThatAFilterLeaves) {
   const Outcome one = report_says({golden, "--explain", "--filter", "v2/fwd/b16"});
   EXPECT_EQ(one.exit_code, 0) << one.err;
