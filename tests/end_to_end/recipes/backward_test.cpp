@@ -78,7 +78,7 @@ TEST_F(Backward, OfOneQueryAndOneKeyPassesDoOnAndNothingElse) {
 
 TEST_F(Backward, OfManyHeadsIsRightInEach) {
   const std::int64_t length = on_gpu ? 16 : 2, head_dim = on_gpu ? 64 : 8;
-  // About the limits of a GPU's grid; the CPU has none, and takes long.
+  // About the limits of a GPU's grid; the CPU has none.
   std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{65536, 1}, {1, 65536}};
   if (on_gpu) shapes.insert(shapes.end(), {{65535, 1}, {80000, 1}, {1024, 64}});
   for (const auto& [batch, heads] : shapes) {
