@@ -45,7 +45,7 @@ add_library(flashbench_worker_cuda STATIC ${worker_sources})
 target_compile_options(flashbench_worker_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 target_link_libraries(flashbench_worker_cuda PUBLIC flashbench_worker CUDA::cudart_static)
 add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/draws_cuda.cu src/judge/gradients_cuda.cu
-                                         src/judge/gpu_reference_cuda.cpp)
+                                         src/judge/device_inputs_cuda.cpp src/judge/gpu_reference_cuda.cpp)
 target_link_libraries(flashbench_judge_cuda PUBLIC flashbench_judge_core CUDA::cudart_static)
 flashbench_program(flashbench-worker-cuda src/worker/main_cuda.cpp flashbench_worker_cuda
                    flashbench_kernels_cuda)
