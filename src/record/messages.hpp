@@ -16,8 +16,9 @@
 namespace flashbench {
 
 inline constexpr int protocol_version = 1;
-// Changes with flush, delay, timer or generator: figures of two methods are not comparable.
-inline constexpr const char* measurement_method = "1";
+// Changes with flush, delay, timer, generator or the length of batches: figures of two methods are
+// not comparable.
+inline constexpr const char* measurement_method = "2";
 inline constexpr std::size_t longest_line = 1 << 20;
 
 struct InputSet {
@@ -133,7 +134,9 @@ struct Judge {
 };
 struct Run {
   std::vector<Sample> samples;
-  std::vector<std::string> hashes;  // of each set's output after the turn; "" for a set not run
+  // Of each set's outputs in samples that began with poisoned ones; "" for a set not run. Where
+  // they differ, the first and a later one, so that they equal no hash.
+  std::vector<std::string> hashes;
   bool guards_intact = true;
   std::string guard_reason;
   double enqueue_ms = 0, wall_ms = 0;

@@ -21,6 +21,8 @@ enum class Fault {
   beyond_o,
   input,
   wavering,
+  skips,
+  slips,
   fails,
   throws,
   huge,
@@ -104,11 +106,15 @@ FlashbenchStatus fake_forward(void* state, const FlashbenchForward* args, void*,
   if (fault == Fault::fails) return say(message, "the launch failed", FLASHBENCH_FAILED);
   if (fault == Fault::throws) throw std::runtime_error("thrown by an implementation");
   if (fault == Fault::nothing) return FLASHBENCH_OK;
+  // Of the first six runs, in which it is judged, all compute; later one in seven.
+  if (fault == Fault::skips && fake.runs > 6 && fake.runs % 7 > 0) return FLASHBENCH_OK;
   attend(fake.problem, *args);
   const FlashbenchProblem& p = fake.problem;
   if (fault == Fault::beyond_o)
     store(dtype_of(p), args->o, p.batch * p.seq_q * p.query_heads * p.head_dim + 3, 1);
   if (fault == Fault::input) store(dtype_of(p), args->k, 0, 5);
+  // For longer than any batch of samples, but not in the end.
+  if (fault == Fault::slips && fake.runs > 20 && fake.runs <= 60) store(dtype_of(p), args->o, 0, 7);
   if (fault == Fault::wavering) store(dtype_of(p), args->o, 0, static_cast<float>(fake.runs));
   return FLASHBENCH_OK;
 }
@@ -186,7 +192,9 @@ inline const FlashbenchPlugin& fake_plugin() {
                                                          fake<Fault::refuses>("refuses"),
                                                          fake<Fault::negative>("negative"),
                                                          fake<Fault::not_a_number>("not-a-number"),
-                                                         fake<Fault::many_kernels>("many-kernels")};
+                                                         fake<Fault::many_kernels>("many-kernels"),
+                                                         fake<Fault::skips>("skips"),
+                                                         fake<Fault::slips>("slips")};
   static const FlashbenchPlugin plugin{FLASHBENCH_ABI, FLASHBENCH_CPU,
                                        static_cast<uint32_t>(all.size()), all.data()};
   return plugin;
