@@ -21,6 +21,8 @@ struct BackwardArguments {
   int q_tiles, kv_tiles;  // of one head
   float scale;            // of S = scale * Q K^T, of either sign
   float scale_log2;       // scale * log2(e)
+  float* row_inverse_l;  // beside row_lse where m and l are not merged: that is m * log2(e), this 1
+                         // / l
 };
 
 }  // namespace flashbench::kernels

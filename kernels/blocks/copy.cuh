@@ -65,6 +65,15 @@ class TileStream {
   std::uint32_t slot_;
 };
 
+// Starts copying tile `index` of an array of row values, by the warp given.
+template <int rows>
+FLASHBENCH_INLINE void fetch_rows(float (&to)[rows], const float* values, std::int64_t index,
+                                  int by) {
+  static_assert(rows <= 128);
+  if (warp() == by && lane() < rows / 4)
+    copy_async(shared_address(to) + lane() * 16, values + index * rows + lane() * 4);
+}
+
 // Until at most `pending` groups of copies are under way, for the whole block.
 template <int pending>
 FLASHBENCH_INLINE void await_tiles() {

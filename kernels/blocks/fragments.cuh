@@ -74,6 +74,17 @@ FLASHBENCH_INLINE void multiply(Fragment<row_blocks, columns>& f, float factor) 
       for (float& x : four) x *= factor;
 }
 
+template <int row_blocks, int columns>
+FLASHBENCH_INLINE void add_to(Fragment<row_blocks, columns>& sum,
+                              const Fragment<row_blocks, columns>& f) {
+#pragma unroll
+  for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+    for (int n = 0; n < columns / 8; ++n)
+#pragma unroll
+      for (int t = 0; t < 4; ++t) sum.x[i][n][t] += f.x[i][n][t];
+}
+
 template <int row_blocks>
 FLASHBENCH_INLINE void multiply(Rows<row_blocks>& rows, const Rows<row_blocks>& factor) {
 #pragma unroll

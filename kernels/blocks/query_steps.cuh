@@ -1,8 +1,10 @@
-// The way of one K/V tile: past every Q tile that sees it, of every query head that reads it.
+// The way of a backward block: over its K/V tiles, and with each past every Q tile that sees it, of
+// every query head that reads it.
 #pragma once
 
 #include "kernels/blocks/backward_arguments.hpp"
 #include "kernels/blocks/copy.cuh"
+#include "kernels/ladder/rung.hpp"
 
 namespace flashbench::kernels {
 
@@ -15,14 +17,50 @@ FLASHBENCH_INLINE void fetch_tile(Element (&to)[rows][tile.d], const void* tenso
   stream.copy(shared_address(to), end - i * rows);
 }
 
-// Starts copying tile `index` of an array of row values, by the warp given.
-template <int rows>
-FLASHBENCH_INLINE void fetch_rows(float (&to)[rows], const float* values, std::int64_t index,
-                                  int by) {
-  static_assert(rows <= 128);
-  if (warp() == by && lane() < rows / 4)
-    copy_async(shared_address(to) + lane() * 16, values + index * rows + lane() * 4);
-}
+// The K/V tiles of this block, of one head: `each` calls f with one after the other.
+template <Grid grid>
+struct KvTiles;
+
+template <>
+struct KvTiles<Grid::kv_tiles> {
+  int batch, kv_head, tile;
+  FLASHBENCH_INLINE explicit KvTiles(const BackwardArguments& a) {
+    const int head = blockIdx.x / a.kv_tiles;
+    batch = head / a.kv_heads, kv_head = head % a.kv_heads, tile = blockIdx.x % a.kv_tiles;
+  }
+  template <class F>
+  FLASHBENCH_INLINE void each(F f) const {
+    f(tile);
+  }
+};
+
+// All of them. Where there are no keys one is visited all the same: dQ gets its zeros there.
+template <>
+struct KvTiles<Grid::heads> {
+  int batch, kv_head, tiles;
+  FLASHBENCH_INLINE explicit KvTiles(const BackwardArguments& a)
+      : batch(blockIdx.x / a.kv_heads),
+        kv_head(blockIdx.x % a.kv_heads),
+        tiles(max(1, a.kv_tiles)) {}
+  template <class F>
+  FLASHBENCH_INLINE void each(F f) const {
+    for (int j = 0; j < tiles; ++j) {
+      __syncthreads();  // every warp is done with the tile before
+      f(j);
+    }
+  }
+};
+
+// The Q tile of a block that has one.
+struct QueryTile {
+  std::int64_t index = blockIdx.x;  // among all of them
+  int batch, head, tile;
+
+  FLASHBENCH_INLINE explicit QueryTile(const BackwardArguments& a) {
+    const int batch_head = blockIdx.x / a.q_tiles;
+    batch = batch_head / a.heads, head = batch_head % a.heads, tile = blockIdx.x % a.q_tiles;
+  }
+};
 
 struct QueryStep {
   int head, tile;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/blocks/backward_arguments.hpp"
-#include "kernels/blocks/fragments.cuh"
+#include "kernels/blocks/copy.cuh"
 #include "kernels/ladder/rung.hpp"
 
 namespace flashbench::kernels {
@@ -13,6 +13,9 @@ FLASHBENCH_INLINE float weight(float s, float scale_log2, float logarithm) {
   return exp2_approximate(fminf(fmaf(s, scale_log2, -logarithm), 0));
 }
 
+// What `weigh` needs to know of a tile's rows. A row's Value is made of what the forward saved
+// (`of`) and put into its place here or, by a kernel that runs beforehand, into the workspace
+// (`keep`), from where `fetch` starts copying a whole tile.
 template <Saved saved, int rows>
 struct SavedRows;
 
@@ -20,12 +23,23 @@ struct SavedRows;
 template <int rows>
 struct SavedRows<Saved::log_sum_exp, rows> {
   float lse[rows];  // times log2(e)
+  using Value = float;
 
-  // Of a row of (B, Hq, Sq).
-  FLASHBENCH_INLINE static float of(const BackwardArguments& a, std::int64_t row) {
+  // Of a row of (B, Hq, Sq), if it exists.
+  FLASHBENCH_INLINE static Value of(const BackwardArguments& a, std::int64_t row, bool exists) {
+    if (!exists) return INFINITY;
     const float m = a.lse ? a.lse[row] : a.m[row];
     if (m == -INFINITY) return INFINITY;
     return a.lse ? m * log2_e : fmaf(m, log2_e, log2f(a.l[row]));
+  }
+  FLASHBENCH_INLINE void put(int i, Value value) { lse[i] = value; }
+  // row: of (B, Hq, q_tiles * Br).
+  FLASHBENCH_INLINE static void keep(const BackwardArguments& a, std::int64_t row, Value value) {
+    a.row_lse[row] = value;
+  }
+  // index: of a Q tile among all of them.
+  FLASHBENCH_INLINE void fetch(const BackwardArguments& a, std::int64_t index) {
+    fetch_rows<rows>(lse, a.row_lse, index, 0);
   }
 
   template <int row_blocks>
@@ -46,12 +60,22 @@ struct SavedRows<Saved::log_sum_exp, rows> {
 template <int rows>
 struct SavedRows<Saved::m_and_l, rows> {
   float m[rows], inverse_l[rows];  // m times log2(e)
+  struct Value {
+    float m, inverse_l;
+  };
 
-  // Row i of the tile is row `row` of (B, Hq, Sq), if it exists.
-  FLASHBENCH_INLINE void load(const BackwardArguments& a, int i, std::int64_t row, bool exists) {
+  FLASHBENCH_INLINE static Value of(const BackwardArguments& a, std::int64_t row, bool exists) {
     const float largest = !exists ? -INFINITY : a.lse ? a.lse[row] : a.m[row];
-    m[i] = largest == -INFINITY ? INFINITY : largest * log2_e;
-    inverse_l[i] = largest == -INFINITY || a.lse ? 1 : 1 / a.l[row];
+    if (largest == -INFINITY) return {INFINITY, 1};
+    return {largest * log2_e, a.lse ? 1 : 1 / a.l[row]};
+  }
+  FLASHBENCH_INLINE void put(int i, Value value) { m[i] = value.m, inverse_l[i] = value.inverse_l; }
+  FLASHBENCH_INLINE static void keep(const BackwardArguments& a, std::int64_t row, Value value) {
+    a.row_lse[row] = value.m, a.row_inverse_l[row] = value.inverse_l;
+  }
+  FLASHBENCH_INLINE void fetch(const BackwardArguments& a, std::int64_t index) {
+    fetch_rows<rows>(m, a.row_lse, index, 0);
+    fetch_rows<rows>(inverse_l, a.row_inverse_l, index, 2);
   }
 
   template <int row_blocks>

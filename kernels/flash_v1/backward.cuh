@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
       dot_rows<tile>(shared.dots, shared.d_o[stage], o + first * args.o_strides.seq,
                      args.o_strides.seq, args.seq_q - first);
       if (const int r = threadIdx.x; r < tile.br)
-        shared.saved.load(args, r, steps.row(now) + r, first + r < args.seq_q);
+        shared.saved.put(
+            r, decltype(shared.saved)::of(args, steps.row(now) + r, first + r < args.seq_q));
       warps.scores(s, stage);
       __syncthreads();  // D, m and l are there
       if (warps.gathers_dv) {

@@ -11,13 +11,12 @@ namespace flashbench::kernels {
 
 template <class Kernel>
 V2BackwardKernels v2_backward_kernels() {
-  return {reinterpret_cast<const void*>(&prepare_rows<Kernel>),
-          reinterpret_cast<const void*>(&backward_kv_outer<Kernel>),
+  return {{"backward_kv_outer", reinterpret_cast<const void*>(&backward_kv_outer<Kernel>),
+           reinterpret_cast<const void*>(&prepare_rows<Kernel>),
+           reinterpret_cast<const void*>(&round_dq<Kernel>), Kernel::tile,
+           sizeof(BackwardShared<Kernel>)},
           reinterpret_cast<const void*>(&backward_q_outer<Kernel>),
-          reinterpret_cast<const void*>(&round_dq<Kernel>),
-          Kernel::tile,
           Kernel::q_outer_tile,
-          sizeof(BackwardShared<Kernel>),
           sizeof(BackwardQOuterShared<Kernel>)};
 }
 

@@ -4,12 +4,14 @@
 #pragma once
 
 #include "kernels/blocks/tile.hpp"
+#include "kernels/ladder/rung.hpp"
 
 namespace flashbench::kernels {
 
 template <class Element_, int head_dim>
 struct FlashV2Backward {
   using Element = Element_;
+  static constexpr BackwardRung rung = backward_v2;
   static constexpr Tile tile{.d = head_dim,
                              .br = head_dim == 64 ? 128 : 64,
                              .bc = 128,
