@@ -13,6 +13,8 @@ FlashbenchStatus supports(const TiledBackward& backward, const FlashbenchProblem
   if (plan.count == 0)
     return unsupported(
         message, "backward not built for this dtype with head_dim " + std::to_string(p.head_dim));
+  if (p.deterministic && !backward.can_repeat)
+    return unsupported(message, "adds to dQ atomically, in an order that repeats do not share");
   for (int i = 0; i < plan.count; ++i) {
     if (plan.kernels[i].blocks > largest_grid)
       return unsupported(message, "needs more than 2^31 - 1 blocks");

@@ -25,6 +25,7 @@ struct BackwardPlan {
 
 struct TiledBackward {
   BackwardPlan (*plan)(const FlashbenchProblem&, void* workspace);  // pure
+  bool can_repeat = true;  // to the bit, where a problem asks for it
 };
 
 // What check_problem leaves open.

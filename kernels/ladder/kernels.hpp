@@ -2,6 +2,7 @@
 // (cmake/cuda.cmake): they explain, and are not raced.
 #pragma once
 
+#include "kernels/cuda/backward_plan.hpp"
 #include "kernels/cuda/tiled_forward.hpp"
 
 namespace flashbench::kernels {
@@ -10,5 +11,7 @@ TiledKernel kv_outer_rung_64(const Rung&);
 TiledKernel kv_outer_rung_128(const Rung&);
 TiledKernel q_outer_rung_64(const Rung&);
 TiledKernel q_outer_rung_128(const Rung&);
+BackwardKernels backward_rung_64(const BackwardRung&);
+BackwardKernels backward_rung_128(const BackwardRung&);
 
 }  // namespace flashbench::kernels

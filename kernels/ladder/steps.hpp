@@ -1,9 +1,10 @@
-// The way from v1 to v2 one idea at a time, and v2 without one of them. No kernels: the front reads
-// it as well.
+// The way of the forward pass from v1 to v2 one idea at a time, and v2 without one of them. No
+// kernels: the front reads it as well.
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <tuple>
 
 #include "kernels/implementations.hpp"
 #include "kernels/ladder/rung.hpp"
@@ -53,22 +54,28 @@ inline constexpr std::array without{
     step("without/logsumexp", "v2, but m and l are saved", "7.1",
          with<&Rung::saved, Saved::m_and_l>(v2))};
 
-// Every rung that a kernel is built for.
-inline constexpr std::array<Rung, ladder.size() + without.size()> rungs = [] {
-  std::array<Rung, ladder.size() + without.size()> all{};
+template <class AnyRung, class Ladder, class Without>
+constexpr auto all_rungs(const Ladder& ladder, const Without& without) {
+  std::array<AnyRung, std::tuple_size_v<Ladder> + std::tuple_size_v<Without>> all{};
   std::size_t n = 0;
-  for (const Step& step : ladder) all[n++] = step.rung;
-  for (const Step& step : without) all[n++] = step.rung;
+  for (const auto& step : ladder) all[n++] = step.rung;
+  for (const auto& step : without) all[n++] = step.rung;
   return all;
-}();
+}
 
-constexpr bool one_idea_each() {
+// Every rung that a kernel is built for.
+inline constexpr auto rungs = all_rungs<Rung>(ladder, without);
+
+template <class Ladder, class Without, class AnyRung>
+constexpr bool one_idea_each(const Ladder& ladder, const Without& without, const AnyRung& first,
+                             const AnyRung& last) {
   for (std::size_t i = 1; i < ladder.size(); ++i)
     if (differences(ladder[i - 1].rung, ladder[i].rung) != 1) return false;
-  for (const Step& step : without)
-    if (differences(step.rung, v2) != 1) return false;
-  return ladder.front().rung == v1 && ladder.back().rung == v2;
+  for (const auto& step : without)
+    if (differences(step.rung, last) != 1) return false;
+  return ladder.front().rung == first && ladder.back().rung == last;
 }
-static_assert(one_idea_each(), "neighbours differ in exactly one idea, and the last rung is v2");
+static_assert(one_idea_each(ladder, without, v1, v2),
+              "neighbours differ in exactly one idea, and the last rung is v2");
 
 }  // namespace flashbench::kernels

@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "kernels/blocks/tile.hpp"
+#include "kernels/flash_v1/tiles.hpp"
+#include "kernels/flash_v2/backward_tiles.hpp"
 #include "kernels/ladder/rung.hpp"
 
 namespace flashbench::kernels {
@@ -26,6 +28,17 @@ struct LadderKernel {
                              .stages = 2,
                              .blocks = 2,
                              .exchanges = head_dim == 64 ? 2 : 1};
+};
+
+// The backward's tile is v2's own, and v1's: by registers and by shared memory one block has room
+// on an SM, on every rung.
+template <class Element_, int head_dim, BackwardRung rung_>
+struct LadderBackward : FlashV2Backward<Element_, head_dim> {
+  static constexpr BackwardRung rung = rung_;
+  static constexpr Tile own = FlashV1Backward<Element_, head_dim>::tile;
+  static_assert(own.br == LadderBackward::tile.br && own.bc == LadderBackward::tile.bc &&
+                    own.warps == LadderBackward::tile.warps,
+                "the first rung's gain over v1 itself would be its tile's");
 };
 
 }  // namespace flashbench::kernels

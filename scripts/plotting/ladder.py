@@ -51,11 +51,12 @@ def draw_panel(axes: Axes, rows: Sequence[Row], looks: dict[str, style.Look]) ->
     rungs = rungs_of(rows)
     ends = {row.impl: row for row in rows if row.impl in ("v1", "v2") and row.tflops}
     heights = [row.tflops or 0 for row in rungs]
+    own = "at its\nown tile" if rows[0].pass_name == "fwd" else "itself"  # the backward's tile is the rungs'
     names = []
     shift = 0
     if "v1" in ends:
         whole_bar(axes, 0, ends["v1"], looks["v1"].color, looks["v1"].hatch)
-        names.append("v1 at its\nown tile")
+        names.append(f"v1 {own}")
         shift = 1
     whole_bar(axes, shift, rungs[0], style.GREY, "")
     names.append(f"start:\n{rungs[0].impl.removeprefix(RUNG)}")
@@ -70,7 +71,7 @@ def draw_panel(axes: Axes, rows: Sequence[Row], looks: dict[str, style.Look]) ->
     names.append("all of\nthem")
     if "v2" in ends:
         whole_bar(axes, last + 1, ends["v2"], looks["v2"].color, looks["v2"].hatch)
-        names.append("v2 at its\nown tile")
+        names.append(f"v2 {own}")
     axes.set_xticks(range(len(names)), names, fontsize=7)
     axes.tick_params(axis="x", length=0)
     axes.set_ylim(0, 1.18 * max([*heights, *(row.tflops or 0 for row in ends.values())]))

@@ -36,17 +36,20 @@ struct Support {
 };
 
 // Tries one small problem after another; whatever is not asked stays open.
-Support support_of(Describer& describer, const WorkerFacts& worker, const std::string& impl) {
+Support support_of(Describer& describer, const WorkerFacts& worker,
+                   const ImplementationFacts& facts) {
   Support found;
+  const bool has_forward = std::ranges::count(facts.passes, "fwd") > 0;
+  const Pass first = has_forward ? Pass::fwd : Pass::bwd;
   const auto yes = [&](Pass pass, Dtype dtype, std::int64_t head_dim) {
-    const auto answer = describer.ask(probe(worker, impl, pass, dtype, head_dim));
+    const auto answer = describer.ask(probe(worker, facts.name, pass, dtype, head_dim));
     if (answer.status == Status::ok) return true;
     if (found.reason.empty()) found.reason = answer.reason;
     return false;
   };
   std::optional<Dtype> dtype;
   for (const Dtype one : {Dtype::fp16, Dtype::bf16, Dtype::fp32})
-    if (yes(Pass::fwd, one, 64)) {
+    if (yes(first, one, 64)) {
       found.dtypes.emplace_back(name(one));
       if (!dtype) dtype = one;
     }
@@ -54,7 +57,7 @@ Support support_of(Describer& describer, const WorkerFacts& worker, const std::s
   for (const Pass pass : {Pass::fwd, Pass::bwd, Pass::fwd_bwd})
     if (yes(pass, *dtype, 64)) found.passes.emplace_back(name(pass));
   for (const std::int64_t head_dim : {32, 40, 64, 72, 80, 96, 128, 192, 256})
-    if (yes(Pass::fwd, *dtype, head_dim)) found.head_dims.push_back(fmt::format("{}", head_dim));
+    if (yes(first, *dtype, head_dim)) found.head_dims.push_back(fmt::format("{}", head_dim));
   return found;
 }
 
@@ -69,7 +72,7 @@ std::string table_of(const Roster& roster) {
                                                "not here because"}};
   for (const WorkerFacts& worker : roster.workers)
     for (const ImplementationFacts& facts : worker.hello.implementations) {
-      const Support support = support_of(describer, worker, facts.name);
+      const Support support = support_of(describer, worker, facts);
       lines.push_back({facts.name, joined(support.passes), joined(support.dtypes),
                        joined(support.head_dims), facts.section, facts.idea, support.reason});
     }

@@ -1,5 +1,6 @@
-// The walk from V1 to V2 one idea at a time (kernels/ladder/steps.hpp), found again in the rows of
-// a report: what each idea brings. Pure.
+// The walk from V1 to V2 one idea at a time (kernels/ladder/steps.hpp, backward_steps.hpp), found
+// again in the rows of a report: what each idea brings. Forward and backward are walks of their
+// own. Pure.
 #pragma once
 
 #include <string>
@@ -15,12 +16,14 @@ struct LadderLine {
   std::string vs;        // whom it is held against; empty: nobody
   bool is_rung = false;  // and not v1, v2 or v2 without an idea
 };
-// The rungs in order, v1 and v2 at their own tiles, v2 without one idea at a time.
-const std::vector<LadderLine>& ladder_lines();
+// The rungs in order, v1 and v2 themselves, v2 without one idea at a time. Both passes in one have
+// no walk.
+const std::vector<LadderLine>& ladder_lines(Pass);
 
 // The rows of one problem, pass and source that stand on the ladder.
 struct LadderRows {
-  std::vector<std::size_t> rows;  // of each of ladder_lines(), its place in the report; or:
+  Pass pass = Pass::fwd;
+  std::vector<std::size_t> rows;  // of each of ladder_lines(pass), its place in the report; or:
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
 };
 // In the report's order; rows called v1 and v2 belong to it where a rung has the same problem.

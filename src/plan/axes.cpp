@@ -50,7 +50,8 @@ using enum ValueType;
 
 const std::vector<SweepAxis> axis_table{
     {"impl", "LIST",
-     "names or globs; all and globs without / leave the ladder out;\n"
+     "names or globs; all and globs without / leave the ladder out,\n"
+     "those with / take the rungs that have the pass;\n"
      "the first is what speed-ups refer to [naive,v1,v2 and those of --plugin]",
      word, add_names, clear<&Sweep::impl>},
     {"pass", "LIST", "fwd, bwd, fwd+bwd [fwd]", word, add_words<&Sweep::pass>, clear<&Sweep::pass>},

@@ -18,15 +18,18 @@ std::vector<NamedImplementation> everyone(const Roster& roster) {
   std::vector<NamedImplementation> all;
   for (const WorkerFacts& worker : roster.workers)
     for (const ImplementationFacts& facts : worker.hello.implementations)
-      all.push_back({facts.name, worker.source, worker.backend});
+      all.push_back({facts.name, worker.source, worker.backend, facts.passes});
   return all;
+}
+
+bool is_rung(const std::string& name) {
+  return name.find('/') != name.npos;
 }
 
 // A pattern without a slash leaves ladder/ and without/ out.
 bool matches(const std::string& pattern, const std::string& name) {
   const std::string_view glob = pattern == "all" ? "*" : std::string_view(pattern);
-  const bool has_slash = pattern.find('/') != pattern.npos;
-  if (!has_slash && name.find('/') != name.npos) return false;
+  if (!is_rung(pattern) && is_rung(name)) return false;
   return glob_matches(glob, name);
 }
 
@@ -66,6 +69,12 @@ std::vector<std::string> default_names(const Roster& roster,
 
 }  // namespace
 
+bool is_left_out(const NamedImplementation& one, Pass pass) {
+  const auto has = [&](const char* name) { return std::ranges::count(one.passes, name) > 0; };
+  if (one.is_spelt_out || !is_rung(one.name)) return false;
+  return (pass != Pass::bwd && !has("fwd")) || (pass != Pass::fwd && !has("bwd"));
+}
+
 std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& patterns,
                                                const Roster& roster) {
   const std::vector<NamedImplementation> all = everyone(roster);
@@ -75,10 +84,11 @@ std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& p
     for (const NamedImplementation& one : all) {
       if (!matches(pattern, one.name)) continue;
       any = true;
-      const bool known = std::ranges::any_of(chosen, [&](const NamedImplementation& other) {
+      const auto known = std::ranges::find_if(chosen, [&](const NamedImplementation& other) {
         return other.name == one.name && other.source == one.source && other.backend == one.backend;
       });
-      if (!known) chosen.push_back(one);
+      NamedImplementation& same = known == chosen.end() ? chosen.emplace_back(one) : *known;
+      same.is_spelt_out |= pattern == one.name;
     }
     if (!any) refuse(pattern, roster, all);
   }

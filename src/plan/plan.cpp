@@ -24,6 +24,7 @@ struct Draft {
   Case what;
   std::int64_t batch = automatic, heads = automatic, kv_heads = automatic, seq_k = automatic;
   std::optional<double> scale;
+  bool is_left_out = false;
 };
 
 // One axis of the product: how many values, and how the i-th is set.
@@ -70,6 +71,7 @@ std::vector<Dimension> dimensions(const Sweep& sweep, const Roster& roster) {
                   d.what.impl = v.name;
                   d.what.source = v.source;
                   d.what.backend = v.backend;
+                  d.is_left_out = is_left_out(v, d.what.pass);  // passes lie outside of this axis
                 }),
   };
 }
@@ -144,6 +146,7 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
           with_dumped_problem(with_loaded_shapes(given, dir), dir, roster.backend, plan.notices);
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
+      if (combination.is_left_out) return;
       Case what = resolve(combination, options.deterministic);
       if (!seen.insert(key(what)).second) return;
       if (seen.size() > most_cases)
@@ -151,6 +154,8 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
       if (passes_filter(options.filter, what)) plan.cases.push_back(std::move(what));
     });
   }
+  if (seen.empty())
+    throw UsageError("--impl: nothing that its globs match has the pass that --pass asks for");
   plan.before_filter = seen.size();
   return plan;
 }

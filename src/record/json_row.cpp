@@ -93,7 +93,7 @@ void write_figures(Json& json, const Row& row) {
 Json ladder_to_json(const Row& row) {
   if (!row.ladder) return {};
   const LadderPlace& place = *row.ladder;
-  const bool ok = row.status == Status::ok;
+  const bool ok = row.status == Status::ok, is_forward = row.what.pass == Pass::fwd;
   const auto figure = [&](const std::optional<double>& value) {
     return ok ? number(value) : Json();
   };
@@ -105,7 +105,8 @@ Json ladder_to_json(const Row& row) {
           {"high", figure(place.high)},
           {"share", figure(place.share)},
           {"executed_flops", number(executed_flops(row))},
-          {"o_bytes", number(modelled_bytes(row, "o"))}};
+          {"o_bytes", is_forward ? number(modelled_bytes(row, "o")) : Json()},
+          {"dq_bytes", is_forward ? Json() : number(modelled_bytes(row, "dq"))}};
 }
 
 std::optional<LadderPlace> read_ladder(const Json& json) {

@@ -23,7 +23,7 @@ struct Entry {
 std::vector<Entry> entries_of(const LadderRows& ladder, const Report& report) {
   std::vector<Entry> entries;
   for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
-    const LadderLine& line = ladder_lines()[i];
+    const LadderLine& line = ladder_lines(ladder.pass)[i];
     if (ladder.rows[i] != LadderRows::none)
       entries.push_back({&line, &report.rows[ladder.rows[i]]});
     else if (line.is_rung)
@@ -89,7 +89,15 @@ auto launch(std::optional<std::int64_t> Launch::*member) {
   };
 }
 
-void add_columns(Table& table) {
+// The tensor whose way through memory the loops decide.
+struct Carried {
+  const char *operand, *heading;
+};
+Carried carried_by(Pass pass) {
+  return pass == Pass::fwd ? Carried{"o", "O MB"} : Carried{"dq", "dQ MB"};
+}
+
+void add_columns(Table& table, const Carried& carried) {
   const auto measured = [](const Row& row) { return row.status == Status::ok; };
   table.words("implementation", [](const Entry& entry) { return entry.line->impl; });
   table.words("idea", [](const Entry& entry) { return entry.line->idea; });
@@ -110,7 +118,8 @@ void add_columns(Table& table) {
   table.numbers("blocks/SM", 1, launch(&Launch::blocks_per_multiprocessor));
   table.numbers("executed GFLOP", 4,
                 [](const Row& row) { return scaled(executed_flops(row), 1e-9); });
-  table.numbers("O MB", 4, [](const Row& row) { return scaled(modelled_bytes(row, "o"), 1e-6); });
+  table.numbers(carried.heading, 4,
+                [&](const Row& row) { return scaled(modelled_bytes(row, carried.operand), 1e-6); });
   table.words("check", [](const Entry& entry) {
     return entry.row ? check_word(*entry.row) : std::string();
   });
@@ -124,7 +133,7 @@ void add_columns(Table& table) {
 }
 
 bool is_of_the_problem(const Axis& axis) {
-  return axis.name != "impl" && axis.name != "deterministic";
+  return axis.name != "impl" && axis.name != "pass" && axis.name != "deterministic";
 }
 
 // "batch 16, heads 32, seq 1024, head dim 64, mask full": the shape, and what differs between the
@@ -140,6 +149,10 @@ std::string title_of(const Row& row, const Report& report) {
   return title;
 }
 
+std::string way_of(Pass pass) {
+  return fmt::format("The way from V1 to V2{}", pass == Pass::fwd ? "" : ", backward");
+}
+
 Grid grid_of(const LadderRows& ladder, const Report& report, bool last) {
   const std::vector<Entry> entries = entries_of(ladder, report);
   Report part = report;
@@ -151,8 +164,8 @@ Grid grid_of(const LadderRows& ladder, const Report& report, bool last) {
     if (entry.row) part.rows.push_back(*entry.row);
   }
   Table table(grid, entries);
-  add_columns(table);
-  grid.captions = {"The way from V1 to V2: " + title_of(first_row(ladder, report), report)};
+  add_columns(table, carried_by(ladder.pass));
+  grid.captions = {way_of(ladder.pass) + ": " + title_of(first_row(ladder, report), report)};
   grid.notes = words_of(ladder, report.rows, report.device.name);
   for (std::string& note : notes_of(part)) grid.notes.push_back(std::move(note));
   return grid;
@@ -173,12 +186,15 @@ std::string short_title(const Row& row, const Report& report) {
   return title;
 }
 
-// What each idea brings, problem beside problem.
+// What each idea of a pass brings, problem beside problem.
 Grid overview_of(const std::vector<LadderRows>& ladders, const Report& report) {
+  const Pass pass = ladders.front().pass;
+  const std::vector<LadderLine>& lines = ladder_lines(pass);
   Grid grid;
-  grid.captions = {"Gain x over the line named, problem beside problem"};
+  grid.captions = {fmt::format("Gain x over the line named, problem beside problem{}",
+                               pass == Pass::fwd ? "" : ", backward")};
   Column impl{"implementation", false, {}}, over{"over", false, {}};
-  for (const LadderLine& line : ladder_lines()) {
+  for (const LadderLine& line : lines) {
     if (line.vs.empty()) continue;
     impl.cells.push_back(line.impl);
     over.cells.push_back(line.vs);
@@ -188,7 +204,7 @@ Grid overview_of(const std::vector<LadderRows>& ladders, const Report& report) {
   for (const LadderRows& ladder : ladders) {
     Column column{short_title(first_row(ladder, report), report), true, {}};
     for (std::size_t i = 0; i < ladder.rows.size(); ++i) {
-      if (ladder_lines()[i].vs.empty()) continue;
+      if (lines[i].vs.empty()) continue;
       const Row* row = ladder.rows[i] == LadderRows::none ? nullptr : &report.rows[ladder.rows[i]];
       const bool known = row && row->ladder && row->ladder->gain;
       column.cells.push_back(known ? fmt::format("{:.3f}", *row->ladder->gain) : missing);
@@ -205,7 +221,12 @@ std::vector<Grid> make_ladder_grids(const Report& report) {
   std::vector<Grid> grids;
   for (const LadderRows& ladder : ladders)
     grids.push_back(grid_of(ladder, report, &ladder == &ladders.back()));
-  if (ladders.size() > 1) grids.push_back(overview_of(ladders, report));
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    std::vector<LadderRows> same;
+    std::ranges::copy_if(ladders, std::back_inserter(same),
+                         [&](const LadderRows& ladder) { return ladder.pass == pass; });
+    if (same.size() > 1) grids.push_back(overview_of(same, report));
+  }
   return grids;
 }
 

@@ -38,17 +38,21 @@ std::string share_of(const LadderPlace& place) {
 
 class Walk {
  public:
-  Walk(const LadderRows& ladder, const std::vector<Row>& rows) {
+  Walk(const LadderRows& ladder, const std::vector<Row>& rows)
+      : lines(ladder_lines(ladder.pass)), pass(ladder.pass) {
     for (const std::size_t i : ladder.rows)
       rows_.push_back(i == LadderRows::none ? nullptr : &rows[i]);
   }
+
+  const std::vector<LadderLine>& lines;
+  const Pass pass;
 
   const Row* row(std::size_t line) const { return rows_[line]; }
   bool measured(std::size_t line) const {
     return rows_[line] && rows_[line]->status == Status::ok && rows_[line]->time;
   }
   bool has_gaps() const {
-    for (std::size_t i = 0; i < rows_.size() && ladder_lines()[i].is_rung; ++i)
+    for (std::size_t i = 0; i < rows_.size() && lines[i].is_rung; ++i)
       if (!measured(i)) return true;
     return false;
   }
@@ -56,7 +60,7 @@ class Walk {
   std::vector<Finding> findings(bool rungs, Effect effect) const {
     std::vector<Finding> found;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const LadderLine& line = ladder_lines()[i];
+      const LadderLine& line = lines[i];
       const bool wanted = rungs ? line.is_rung : line.impl.starts_with("without/");
       if (!wanted || !rows_[i] || !rows_[i]->ladder) continue;
       if (effect_of(*rows_[i]->ladder) == effect) found.push_back({&line, &*rows_[i]->ladder});
@@ -87,7 +91,7 @@ std::string with_interval(const Finding& one) {
 }
 
 void add_way(Texts& words, const Walk& walk) {
-  const auto& lines = ladder_lines();
+  const auto& lines = walk.lines;
   const std::size_t end =
       static_cast<std::size_t>(std::ranges::find(lines, false, &LadderLine::is_rung) -
                                lines.begin()) -
@@ -129,7 +133,7 @@ void add_others(Texts& words, const Walk& walk, const std::string& here) {
 
 // Rungs without a figure, and the ideas of which nothing can be said for their lack.
 void add_gaps(Texts& words, const Walk& walk) {
-  const auto& lines = ladder_lines();
+  const auto& lines = walk.lines;
   Texts gaps, open;
   for (std::size_t i = 0; i < lines.size() && lines[i].is_rung; ++i) {
     const bool gap = !walk.measured(i), gap_below = i > 0 && !walk.measured(i - 1);
@@ -162,15 +166,16 @@ void add_leave_one_outs(Texts& words, const Walk& walk) {
     words.push_back(fmt::format("Too imprecise to tell of v2 without {}.", listed(open)));
 }
 
-void add_own_tiles(Texts& words, const Walk& walk) {
-  const auto& lines = ladder_lines();
+void add_ends(Texts& words, const Walk& walk) {
+  const auto& lines = walk.lines;
   Texts own;
   for (std::size_t i = 0; i < lines.size(); ++i)
     if (lines[i].impl.find('/') == std::string::npos && walk.row(i) && walk.row(i)->ladder &&
         walk.row(i)->ladder->gain)
       own.push_back(fmt::format("{} runs {} as fast as {}", lines[i].impl,
                                 times(*walk.row(i)->ladder->gain), lines[i].vs));
-  if (!own.empty()) words.push_back(fmt::format("At a tile of its own {}.", listed(own)));
+  const char* how = walk.pass == Pass::fwd ? "At a tile of its own" : "As they stand,";
+  if (!own.empty()) words.push_back(fmt::format("{} {}.", how, listed(own)));
 }
 
 }  // namespace
@@ -185,7 +190,7 @@ std::vector<std::string> words_of(const LadderRows& ladder, const std::vector<Ro
   add_others(words, walk, here);
   add_gaps(words, walk);
   add_leave_one_outs(words, walk);
-  add_own_tiles(words, walk);
+  add_ends(words, walk);
   return words;
 }
 

@@ -70,6 +70,9 @@ TEST_F(Pictures, OfALaterReportShowItsRowsAndItsLadder) {
   auto v2 = report.at("rows")[2];
   v2["tflops"] = 231.0;
   rows.push_back(v2);
+  auto backward = rows;  // of the same names, in a picture of their own
+  for (auto& row : backward) row["pass"] = "bwd";
+  rows.insert(rows.end(), backward.begin(), backward.end());
   report["rows"] = rows;
   const Outcome drawn =
       plot({golden, out.write("later.json", report.dump()), "--out", out.path().string()});
@@ -81,6 +84,8 @@ TEST_F(Pictures, OfALaterReportShowItsRowsAndItsLadder) {
     EXPECT_THAT(svg, HasSubstr(label));
   EXPECT_THAT(read_file(out / "throughput-fwd-fp16.svg"),
               AllOf(HasSubstr(">231<"), Not(HasSubstr(">220<")), Not(HasSubstr("ladder"))));
+  EXPECT_THAT(read_file(out / "ladder-bwd-fp16.svg"),
+              AllOf(HasSubstr(">v2 itself<"), Not(HasSubstr("own tile"))));
 }
 
 TEST(Plot, RefusesWhatIsNoReportByItsNameWithExitTwo) {

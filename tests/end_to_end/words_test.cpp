@@ -57,7 +57,11 @@ TEST(Words, ListNamesEveryImplementationWithoutGpu) {
 TEST(Words, TheLadderIsPlannedWithoutGpu) {
   const Outcome plan = flashbench_says({"--config", "ladder", "--dry-run"}, no_gpu);
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
-  EXPECT_THAT(plan.out, HasSubstr("\n120 cases"));  // 8 problems, 7 rungs, 2 ends, 6 leave-one-outs
+  // 8 problems; forward 7 rungs, 2 ends, 6 leave-one-outs; backward 6 rungs, 2 ends, 4.
+  EXPECT_THAT(plan.out, HasSubstr("\n216 cases"));
+  const Outcome forward =
+      flashbench_says({"--config", "ladder", "--pass", "fwd", "--dry-run"}, no_gpu);
+  EXPECT_THAT(forward.out, HasSubstr("\n120 cases"));
 }
 
 TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {

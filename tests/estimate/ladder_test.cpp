@@ -21,25 +21,70 @@ std::vector<Row> with_ladder(std::vector<Row> rows) {
 }
 
 // All rungs, each twice as fast as the one below but for `logsumexp`, which changes nothing.
-std::vector<Row> whole_ladder() {
+std::vector<Row> whole_ladder(Pass pass = Pass::fwd) {
   std::vector<Row> rows;
   double ms = 64;
-  for (const LadderLine& line : ladder_lines()) {
+  for (const LadderLine& line : ladder_lines(pass)) {
     if (!line.is_rung) break;
     rows.push_back(testing::row(line.impl, line.impl == "ladder/logsumexp" ? ms * 2 : ms));
+    rows.back().what.pass = pass;
     ms /= 2;
   }
   return rows;
 }
 
-TEST(LadderLines, AreTheRungsInOrderThenTheEndsThenTheLeaveOneOuts) {
+std::vector<std::string> line_names(Pass pass) {
   std::vector<std::string> names;
-  for (const LadderLine& line : ladder_lines()) names.push_back(line.impl);
-  EXPECT_THAT(names, ElementsAre("ladder/v1", "ladder/delayed-normalisation", "ladder/q-outer",
-                                 "ladder/grid-over-q", "ladder/warps-along-q", "ladder/causal-skip",
-                                 "ladder/logsumexp", "v1", "v2", "without/delayed-normalisation",
-                                 "without/q-outer", "without/grid-over-q", "without/warps-along-q",
-                                 "without/causal-skip", "without/logsumexp"));
+  for (const LadderLine& line : ladder_lines(pass)) names.push_back(line.impl);
+  return names;
+}
+
+TEST(LadderLines, AreTheRungsInOrderThenTheEndsThenTheLeaveOneOuts) {
+  EXPECT_THAT(line_names(Pass::fwd),
+              ElementsAre("ladder/v1", "ladder/delayed-normalisation", "ladder/q-outer",
+                          "ladder/grid-over-q", "ladder/warps-along-q", "ladder/causal-skip",
+                          "ladder/logsumexp", "v1", "v2", "without/delayed-normalisation",
+                          "without/q-outer", "without/grid-over-q", "without/warps-along-q",
+                          "without/causal-skip", "without/logsumexp"));
+}
+
+TEST(LadderLines, OfTheBackwardAreOthersAndOfBothPassesInOneThereAreNone) {
+  EXPECT_THAT(line_names(Pass::bwd),
+              ElementsAre("ladder/v1", "ladder/d-once", "ladder/atomic-dq", "ladder/grid-over-kv",
+                          "ladder/causal-skip", "ladder/logsumexp", "v1", "v2", "without/d-once",
+                          "without/grid-over-kv", "without/causal-skip", "without/logsumexp"));
+  EXPECT_THAT(line_names(Pass::fwd_bwd), ElementsAre());
+}
+
+// In one report, of one problem, and with names that they share.
+TEST(Ladder, OfEachPassIsHeldAgainstItself) {
+  std::vector<Row> rows = whole_ladder();
+  const std::size_t forward = rows.size();
+  for (Row& row : whole_ladder(Pass::bwd)) rows.push_back(std::move(row));
+  Row both = testing::row("ladder/causal-skip", 1);
+  both.what.pass = Pass::fwd_bwd;
+  rows.push_back(both);
+  rows = with_ladder(rows);
+  ASSERT_EQ(ladders_in(rows).size(), 2u);
+  EXPECT_EQ(ladders_in(rows)[0].pass, Pass::fwd);
+  EXPECT_EQ(ladders_in(rows)[1].pass, Pass::bwd);
+  EXPECT_FALSE(rows[forward].ladder->gain);  // ladder/v1
+  EXPECT_EQ(rows[forward + 4].what.impl, "ladder/causal-skip");
+  EXPECT_EQ(rows[forward + 4].ladder->vs, "ladder/grid-over-kv");
+  EXPECT_EQ(rows[forward - 2].what.impl, "ladder/causal-skip");
+  EXPECT_EQ(rows[forward - 2].ladder->vs, "ladder/warps-along-q");
+  double shares = 0;
+  for (std::size_t i = forward; i < rows.size() - 1; ++i)
+    shares += rows[i].ladder->share.value_or(0);
+  EXPECT_NEAR(shares, 1, 1e-12);
+  EXPECT_FALSE(rows.back().ladder);
+}
+
+TEST(Ladder, ARungOfTheOtherPassStandsOnNoLadder) {
+  Row row = testing::row("ladder/d-once", 4);
+  EXPECT_FALSE(with_ladder({row})[0].ladder);
+  row.what.pass = Pass::bwd;
+  EXPECT_TRUE(with_ladder({row})[0].ladder);
 }
 
 TEST(Ladder, HoldsEachRungAgainstTheOneBelow) {
@@ -142,7 +187,20 @@ TEST(Ladder, SurvivesAReportFile) {
   EXPECT_EQ(written["gain"], 2.0);
   EXPECT_EQ(written["executed_flops"], 8e9);
   EXPECT_EQ(written["o_bytes"], 7e6);
+  EXPECT_TRUE(written["dq_bytes"].is_null());
   EXPECT_EQ(to_json(report_from_json(json)), json);
+}
+
+TEST(Ladder, OfTheBackwardSaysInAReportFileHowManyBytesOfDqItMoves) {
+  Report report = testing::report(whole_ladder(Pass::bwd));
+  add_ladder(report.rows);
+  KernelCost kernel;
+  kernel.traffic.read["o"] = 3e6, kernel.traffic.written["dq"] = 5e6;
+  report.rows[1].cost = Cost{{kernel}, 0, {}};
+  const Json written = to_json(report)["rows"][1]["ladder"];
+  EXPECT_EQ(written["section"], "7.3");
+  EXPECT_EQ(written["dq_bytes"], 5e6);
+  EXPECT_TRUE(written["o_bytes"].is_null());
 }
 
 }  // namespace

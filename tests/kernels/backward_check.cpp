@@ -56,11 +56,12 @@ void sizes(Checks& checks) {
 
 void scales(Checks& checks) {
   for (std::int64_t d : {64, 128})
-    for (double scale : {0.0, -0.125, 0.5, -1.0}) {
-      FlashbenchProblem p = both(problem(FLASHBENCH_FP16, 1, 2, 1, 100, 116, d, true));
-      p.scale = scale;
-      checks.random(p, Padding::gaps);
-    }
+    for (double scale : {0.0, -0.125, 0.5, -1.0})
+      for (FlashbenchDtype dtype : {FLASHBENCH_FP16, FLASHBENCH_BF16}) {
+        FlashbenchProblem p = both(problem(dtype, 1, 2, 1, 100, 116, d, true));
+        p.scale = scale;
+        checks.random(p, Padding::gaps);
+      }
 }
 
 // One query, one key, a thousand times: P is 1, so dV is dO to the bit, and dS is nothing.
@@ -100,8 +101,8 @@ void exchange(Checks& checks) {
       const FlashbenchPlugin& plugin = kernels::builtin();
       for (uint32_t i = 0; i < plugin.count; ++i) {
         const FlashbenchImplementation& forward = plugin.implementations[i];
-        if (!(forward.passes & FLASHBENCH_BACKWARD)) continue;
-        for (const FlashbenchImplementation* impl : checks.implementations())
+        if (!(forward.passes & FLASHBENCH_BACKWARD) || is_rung(forward)) continue;
+        for (const FlashbenchImplementation* impl : checks.supporting(c.p))
           checks.report(std::string("statistics of ") + forward.name + ", " + name_of(c.p),
                         impl->name, c.run(*impl, checks.device, &forward).trouble);
       }
@@ -121,7 +122,7 @@ void repeats(Checks& checks) {
           c.inputs(normal(checks.seed), normal(checks.seed + 1), normal(checks.seed + 2),
                    normal(checks.seed + 3));
           checks.seed += 4;
-          for (const FlashbenchImplementation* impl : checks.implementations())
+          for (const FlashbenchImplementation* impl : checks.supporting(p))
             checks.report((deterministic ? "deterministic " : "repeats ") + name_of(p), impl->name,
                           c.run(*impl, checks.device, nullptr, times).trouble);
         }
@@ -131,8 +132,9 @@ void heads(Checks& checks) {
   if (checks.small() || !checks.wants(64)) return;
   for (auto [b, h] : {std::pair{65536, 1}, {1, 65537}, {1024, 64}})
     for (const FlashbenchImplementation* impl : checks.implementations())
-      checks.report("batch " + std::to_string(b) + ", heads " + std::to_string(h), impl->name,
-                    many(*impl, checks.device, b, h));
+      if (!is_rung(*impl))
+        checks.report("batch " + std::to_string(b) + ", heads " + std::to_string(h), impl->name,
+                      many(*impl, checks.device, b, h));
 }
 
 FlashbenchDevice an_h100() {
@@ -146,6 +148,7 @@ FlashbenchDevice an_h100() {
 
 void refusals(Checks& checks) {
   for (const FlashbenchImplementation* impl : checks.implementations()) {
+    if (is_rung(*impl)) continue;  // built for one architecture: other_gpus_cuda_test
     FlashbenchMessage message{};
     const bool tiled = std::strcmp(impl->name, "naive") != 0;
     auto refuses = [&](const char* what, const FlashbenchProblem& p, std::int64_t shared,
@@ -173,11 +176,12 @@ void refusals(Checks& checks) {
 }
 
 // Five products of 2 d FLOPs a pair; seven where dQ has a pass of its own, which recomputes two.
-// Half of the square if causal, tiles on the diagonal whole.
+// Half of the square if causal, tiles on the diagonal whole. Rungs: ladder_backward_cuda_test.
 void costs(Checks& checks) {
   for (const FlashbenchImplementation* impl : checks.implementations())
     for (bool causal : {false, true})
       for (int deterministic : {0, 1}) {
+        if (is_rung(*impl)) continue;
         FlashbenchProblem p = problem(FLASHBENCH_FP16, 2, 4, 2, 4096, 4096, 128, causal);
         p.passes = FLASHBENCH_BACKWARD, p.deterministic = deterministic;
         FlashbenchMessage message{};

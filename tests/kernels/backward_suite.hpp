@@ -20,6 +20,11 @@ struct Options {
   std::uint32_t seed = 1;
 };
 
+// A rung of the ladder, built in bf16 alone.
+inline bool is_rung(const FlashbenchImplementation& impl) {
+  return std::strchr(impl.name, '/') != nullptr;
+}
+
 class Checks {
  public:
   Checks(const Options& options, const FlashbenchDevice& device_)
@@ -44,6 +49,18 @@ class Checks {
     return chosen;
   }
 
+  // Those that support a problem; the others are counted.
+  std::vector<const FlashbenchImplementation*> supporting(const FlashbenchProblem& p) {
+    std::vector<const FlashbenchImplementation*> chosen = implementations();
+    const std::size_t before = chosen.size();
+    std::erase_if(chosen, [&](const FlashbenchImplementation* impl) {
+      FlashbenchMessage message{};
+      return impl->supports(&p, &device, &message) != FLASHBENCH_OK;
+    });
+    skipped_ += static_cast<int>(before - chosen.size());
+    return chosen;
+  }
+
   void report(const std::string& what, const char* impl, const std::string& trouble) {
     ++checks_;
     if (trouble.empty()) return;
@@ -54,12 +71,7 @@ class Checks {
   // looks at the gradients after each.
   template <class Then>
   void all(const std::string& what, GradientCase& c, Then then) {
-    for (const FlashbenchImplementation* impl : implementations()) {
-      FlashbenchMessage message{};
-      if (impl->supports(&c.p, &device, &message) != FLASHBENCH_OK) {
-        ++skipped_;
-        continue;
-      }
+    for (const FlashbenchImplementation* impl : supporting(c.p)) {
       GradientVerdict verdict = c.run(*impl, device);
       if (verdict.trouble.empty()) verdict.trouble = then(c);
       worst_ = std::max(worst_, verdict.ratio);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/index.hpp"
@@ -69,16 +70,34 @@ void expect_same_bytes(const RungCost& a, const RungCost& b) {
   }
 }
 
-TEST(Ladder, EveryRungIsInTheTableInOrderAndHasAForwardAlone) {
-  std::vector<std::string> wanted, found;
-  for (const Step& step : ladder) wanted.emplace_back(step.facts.name);
-  for (const Step& step : without) wanted.emplace_back(step.facts.name);
+TEST(Ladder, EveryRungIsInTheTableInOrderWithItsPasses) {
+  constexpr std::uint32_t fwd = FLASHBENCH_FORWARD, bwd = FLASHBENCH_BACKWARD;
+  std::vector<std::pair<std::string, std::uint32_t>> found;
   for (std::uint32_t i = 0; i < builtin().count; ++i) {
     const FlashbenchImplementation& impl = builtin().implementations[i];
     if (std::string(impl.name).find('/') == std::string::npos) continue;
-    found.emplace_back(impl.name);
-    EXPECT_EQ(impl.passes, FLASHBENCH_FORWARD) << impl.name;
+    found.emplace_back(impl.name, impl.passes);
+    EXPECT_EQ(impl.backward != nullptr, (impl.passes & bwd) != 0) << impl.name;
   }
+  const std::vector<std::pair<std::string, std::uint32_t>> wanted{
+      {"ladder/v1", fwd | bwd},
+      {"ladder/delayed-normalisation", fwd},
+      {"ladder/q-outer", fwd},
+      {"ladder/grid-over-q", fwd},
+      {"ladder/warps-along-q", fwd},
+      {"ladder/d-once", bwd},
+      {"ladder/atomic-dq", bwd},
+      {"ladder/grid-over-kv", bwd},
+      {"ladder/causal-skip", fwd | bwd},
+      {"ladder/logsumexp", fwd | bwd},
+      {"without/delayed-normalisation", fwd},
+      {"without/q-outer", fwd},
+      {"without/grid-over-q", fwd},
+      {"without/warps-along-q", fwd},
+      {"without/d-once", bwd},
+      {"without/grid-over-kv", bwd},
+      {"without/causal-skip", fwd | bwd},
+      {"without/logsumexp", fwd | bwd}};
   EXPECT_EQ(found, wanted);
 }
 

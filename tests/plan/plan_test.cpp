@@ -125,6 +125,31 @@ TEST(Plan, GlobsWithoutASlashLeaveTheLadderOut) {
   EXPECT_THAT(names(sweep, roster), ElementsAre("v2", "without/causal_skip", "naive", "v1", "v3"));
 }
 
+TEST(Plan, GlobsTakeOfTheLadderWhatHasThePass) {
+  Roster roster = roster_of(Backend::cpu);
+  auto& all = roster.workers[0].hello.implementations;
+  all.push_back({"ladder/d_once", "", "", {"bwd"}});
+  all.push_back({"ladder/logsumexp", "", "", {"fwd", "bwd"}});
+  Sweep sweep;
+  sweep.impl = {"ladder/*", "v2"};
+  EXPECT_THAT(names(sweep, roster), ElementsAre("ladder/causal_skip", "ladder/logsumexp", "v2"));
+  sweep.pass = {Pass::bwd};
+  EXPECT_THAT(names(sweep, roster), ElementsAre("ladder/d_once", "ladder/logsumexp", "v2"));
+  sweep.pass = {Pass::fwd_bwd};
+  EXPECT_THAT(names(sweep, roster), ElementsAre("ladder/logsumexp", "v2"));
+  sweep.pass = {Pass::fwd};
+  sweep.impl = {"ladder/*", "ladder/d_once"};  // spelt out: its row says why not
+  EXPECT_THAT(names(sweep, roster),
+              ElementsAre("ladder/causal_skip", "ladder/d_once", "ladder/logsumexp"));
+}
+
+TEST(Plan, GlobsOfWhichNothingHasThePassAreRefused) {
+  Sweep sweep;
+  sweep.impl = {"without/*"};
+  sweep.pass = {Pass::bwd};
+  EXPECT_THAT(refusal(request_of(sweep)), HasSubstr("has the pass"));
+}
+
 TEST(Plan, UnknownImplementationsNameTheNearest) {
   Sweep sweep;
   sweep.impl = {"naiv"};

@@ -3,6 +3,7 @@
 
 #include "estimate/ladder.hpp"
 #include "record/json.hpp"
+#include "record/rows.hpp"
 #include "report/golden.hpp"
 #include "report/report.hpp"
 
@@ -44,6 +45,51 @@ TEST(LadderWords, FollowTheFigures) {
       render_table(report, {}),
       AllOf(HasSubstr("grid-over-q (2.500 x, 58 % of the way) pays most on NVIDIA Example."),
             HasSubstr("by delayed-normalisation (1.000 x) and q-outer (1.000 x).")));
+}
+
+// A walk of which grid-over-kv is all, eight times as fast.
+void add_backward(Report& report, std::int64_t seq) {
+  double ms = 32;
+  for (const char* impl :
+       {"ladder/v1", "ladder/d-once", "ladder/atomic-dq", "ladder/grid-over-kv",
+        "ladder/causal-skip", "ladder/logsumexp", "v1", "without/grid-over-kv"}) {
+    Row row = testing::row(impl, ms, 0, seq);
+    row.what.pass = Pass::bwd;
+    KernelCost kernel;
+    kernel.traffic.read["dq"] = 7e6;
+    row.cost = Cost{{kernel}, 0, {}};
+    report.rows.push_back(row);
+    if (std::string_view(impl) == "ladder/atomic-dq") ms /= 8;
+  }
+  add_ladder(report.rows);
+}
+
+TEST(LadderTable, OfTheBackwardHasItsOwnRungsAndTheBytesOfDq) {
+  Report report = testing::report({});
+  add_backward(report, 4096);
+  const std::string text = render_table(report, {});
+  EXPECT_THAT(text, AllOf(HasSubstr("The way from V1 to V2, backward: batch 4"), HasSubstr("dQ MB"),
+                          Not(HasSubstr("O MB")), Not(HasSubstr("delayed-normalisation")),
+                          Not(HasSubstr("missing"))));
+  EXPECT_THAT(text, HasSubstr("ladder/logsumexp is 8.000 x as fast as ladder/v1"));
+  EXPECT_THAT(text, HasSubstr("grid-over-kv (8.000 x, 100 % of the way) pays most"));
+  EXPECT_THAT(text, HasSubstr("As they stand, v1 runs 8.000 x as fast as ladder/v1.\n"));
+}
+
+TEST(LadderTable, NeverMixesThePasses) {
+  Report report = saved();
+  const std::string forward = render_table(report, {});
+  add_backward(report, 1024);
+  add_backward(report, 2048);
+  const std::string text = render_table(report, {});
+  for (const char* once : {"problem beside problem\n", "beside problem, backward\n"})
+    EXPECT_EQ(text.find(once), text.rfind(once)) << once;
+  EXPECT_THAT(text,
+              AllOf(HasSubstr("O MB"), HasSubstr("dQ MB"), HasSubstr("problem beside problem\n"),
+                    HasSubstr("beside problem, backward\n")));
+  const std::string walk = "ladder/logsumexp is 4.878 x as fast as ladder/v1";
+  EXPECT_THAT(forward, HasSubstr(walk));
+  EXPECT_THAT(text, HasSubstr(walk));
 }
 
 TEST(LadderTable, LeavesOtherRowsInATableOfTheirOwn) {

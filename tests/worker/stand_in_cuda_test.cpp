@@ -44,6 +44,29 @@ TEST(StandIn, GivesTheCostsOfEveryPass) {
   EXPECT_GE(naive.cost.workspace_bytes, std::int64_t{2} * 2 * 16 * 4096 * 4096);
 }
 
+// A rung is asked for the passes that it has: a backward's forward is there for its statistics.
+TEST(StandIn, SaysOfARungWhichPassItHasNot) {
+  Peer worker(serve_builtin);
+  worker.ok<reply::Hello>(request::Hello{"99"});
+  Problem problem = fp16();
+  problem.dtype = Dtype::bf16;
+  const auto refusal = [&](const char* impl, Pass pass) {
+    const Reply reply = worker.ask(request::Describe{problem, impl, pass});
+    EXPECT_EQ(reply.status, Status::unsupported) << impl;
+    return reply.reason;
+  };
+  EXPECT_EQ(refusal("ladder/q-outer", Pass::bwd), "ladder/q-outer has no backward");
+  EXPECT_EQ(refusal("ladder/q-outer", Pass::fwd_bwd), "ladder/q-outer has no backward");
+  EXPECT_EQ(refusal("ladder/d-once", Pass::fwd), "ladder/d-once has no forward of its own");
+  EXPECT_EQ(refusal("ladder/d-once", Pass::fwd_bwd), "ladder/d-once has no forward of its own");
+  const Reply backward = worker.ask(request::Describe{problem, "ladder/d-once", Pass::bwd});
+  if (backward.status == Status::ok)  // and else the GPU is not the one that rungs are built for
+    EXPECT_EQ(std::get<reply::Describe>(*backward.body).cost.saves,
+              (std::vector<std::string>{"m", "l"}));
+  else
+    EXPECT_THAT(backward.reason, HasSubstr("built for sm_"));
+}
+
 TEST(StandIn, RunsNothing) {
   Peer worker(serve_builtin);
   worker.ok<reply::Hello>(request::Hello{"99"});
