@@ -182,7 +182,7 @@ typedef struct FlashbenchImplementation {
   const char* name;    /* "v2", "ladder/grid-over-q" */
   const char* idea;    /* its one idea, in under 80 characters */
   const char* section; /* of the source document, "2.2, 4.2"; "" where it has none */
-  uint32_t passes;     /* FLASHBENCH_FORWARD, FLASHBENCH_BACKWARD: what exists at all */
+  uint32_t passes;     /* FLASHBENCH_FORWARD, FLASHBENCH_BACKWARD; forward() itself never lacks */
 
   /* Pure: no GPU call, no allocation; answers for any device. */
   FlashbenchStatus (*supports)(const FlashbenchProblem*, const FlashbenchDevice*,

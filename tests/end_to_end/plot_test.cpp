@@ -71,7 +71,10 @@ TEST_F(Pictures, OfALaterReportShowItsRowsAndItsLadder) {
   v2["tflops"] = 231.0;
   rows.push_back(v2);
   auto backward = rows;  // of the same names, in a picture of their own
-  for (auto& row : backward) row["pass"] = "bwd";
+  for (auto& row : backward) {
+    row["pass"] = "bwd";
+    row["key"] = row["key"].get<std::string>() + "/bwd";
+  }
   rows.insert(rows.end(), backward.begin(), backward.end());
   report["rows"] = rows;
   const Outcome drawn =
