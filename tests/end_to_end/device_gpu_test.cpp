@@ -1,6 +1,8 @@
 // What only a machine with a GPU can show of the command.
 #include <unistd.h>
 
+#include <regex>
+
 #include "end_to_end/recipes/recipe.hpp"
 #include "end_to_end/recipes/worker.hpp"
 
@@ -74,6 +76,16 @@ TEST_F(Gpu, ShowsTheLadderOfTheBackwardByItself) {
   EXPECT_NE(contains(run.out, "ladder/logsumexp is "),
             contains(run.out, "There is no figure for ladder/v1"))
       << run.out;
+}
+
+// Or the GPU is not the one that rungs are built for.
+TEST_F(Gpu, ListsARungOfTheBackwardWithItsPassAndDtype) {
+  const Outcome list = flashbench_says({"list"});
+  EXPECT_EQ(list.exit_code, 0) << list.err;
+  const std::regex found("ladder/d-once +bwd +bf16 +64, 128 "),
+      elsewhere("ladder/d-once .*built for");
+  EXPECT_TRUE(std::regex_search(list.out, found) || std::regex_search(list.out, elsewhere))
+      << list.out;
 }
 
 TEST_F(Gpu, HiddenFromTheProcessIsExitThreeAtOnce) {
