@@ -138,18 +138,16 @@ void add_running(std::vector<Option>& table, RunWords& words) {
   table.push_back(not_built("explain", "", "explaining formulas is"));
 }
 
-void refuse_pair(const RunWords& words, const char* one, const char* other, const char* why) {
-  if (words.given.contains(one) && words.given.contains(other))
+void refuse_pair(const RunWords& words, std::string_view one, std::string_view other,
+                 std::string_view why) {
+  if (words.given.contains(std::string(one)) && words.given.contains(std::string(other)))
     throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
 }
 
 void refuse_contradictions(const RunWords& words) {
-  constexpr const char* exact = "--iters is an exact count";
   constexpr const char* masks = "for both masks write --mask full,causal";
-  refuse_pair(words, "iters", "samples", exact);
-  refuse_pair(words, "iters", "time-budget", exact);
-  refuse_pair(words, "iters", "precision", exact);
-  refuse_pair(words, "no-check", "check-only", "nothing would be left to do");
+  for (const Contradiction& each : contradictions())
+    refuse_pair(words, each.one, each.other, each.why);
   refuse_pair(words, "causal", "no-causal", masks);
   refuse_pair(words, "causal", "mask", masks);
   refuse_pair(words, "no-causal", "mask", masks);
@@ -162,7 +160,7 @@ void refuse_contradictions(const RunWords& words) {
     throw UsageError("--allow-different says nothing without --baseline");
 }
 
-// What a config may have said beside an exact count; a row's command must not repeat it.
+// What a config may have said that --iters overrides; a row's command must not repeat it.
 void forget_stop_rule(Options& options) {
   const Options defaults;
   options.min_samples = defaults.min_samples;
