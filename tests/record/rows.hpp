@@ -56,4 +56,9 @@ inline Report report(std::vector<Row> rows, const std::string& device = "NVIDIA 
   return result;
 }
 
+// The text of a report that says `members` beside its schema: R"("rows":[])".
+inline std::string in_report(const std::string& members) {
+  return "{\"schema\":\"flashbench.report/1\"," + members + "}";
+}
+
 }  // namespace flashbench::testing
