@@ -62,8 +62,8 @@ Change change_of(const Ratio& time, double threshold) {
 }
 
 const char* without_interval(const Row& base, const Row& now) {
-  if (has_interval(base)) return "the new report gives";
-  return has_interval(now) ? "the base report gives" : "the reports give";
+  if (has_interval(*base.time)) return "the new report gives";
+  return has_interval(*now.time) ? "the base report gives" : "the reports give";
 }
 
 void judge(Pair& pair, const Row& base, const Row& now) {
@@ -81,7 +81,7 @@ void judge(Pair& pair, const Row& base, const Row& now) {
   }
   if (base.tflops && now.tflops && *base.tflops > 0) pair.tflops = *now.tflops / *base.tflops;
   pair.change = change_of(*pair.time, pair.threshold);
-  pair.has_interval = has_interval(base) && has_interval(now);
+  pair.has_interval = has_interval(*base.time) && has_interval(*now.time);
   if (base.time->n == 1 || now.time->n == 1) {
     pair.change = Change::unsure;
     pair.reason = "a single sample has no interval";

@@ -15,9 +15,8 @@ std::string identity(const Row& row) {
   return row.recorded_key.empty() ? key(row.what) : row.recorded_key;
 }
 
-bool has_interval(const Row& row) {
-  return row.time && !row.unrecorded.contains("time_ms/low") &&
-         !row.unrecorded.contains("time_ms/high");
+bool has_interval(const Time& time) {
+  return time.low && time.high && time.n != 1;
 }
 
 std::optional<double> modelled_bytes(const Row& row) {

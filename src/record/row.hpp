@@ -20,9 +20,13 @@ struct Sample {
   int set = 0;  // which of the two input sets
 };
 
-// Median with the distribution-free (order statistic) 95 % interval; milliseconds.
+// Median with its distribution-free 95 % interval, in milliseconds. The interval is made of order
+// statistics. Of fewer than six samples there is none: all five lie on one side of the median in
+// 2 of 2^5 cases, 6 %, so that not even [min, max] covers it 95 times of 100.
 struct Time {
-  double median = 0, low = 0, high = 0, min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
+  double median = 0;
+  std::optional<double> low, high;  // both null where there is no interval
+  double min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
   std::int64_t n = 0;
   std::vector<Sample> samples;
 };
@@ -85,9 +89,15 @@ struct Utilization {
   std::optional<double> floor_ms;
 };
 
+// The quotient of two medians with its 95 % interval.
+struct Ratio {
+  double value = 1, low = 1, high = 1;
+};
+
 struct Speedup {
   std::string vs;  // the implementation
-  double value = 1, low = 1, high = 1;
+  double value = 1;
+  std::optional<double> low = 1, high = 1;  // null where one of the two times has no interval
 };
 
 struct Memory {
@@ -113,7 +123,7 @@ struct Row {
   std::optional<double> clock_mhz;
   std::vector<std::string>
       flags;                    // power_capped, throttled, drift, imprecise, contended, cpu_bound
-  std::optional<double> drift;  // relative: last tenth over first tenth, minus 1
+  std::optional<double> drift;  // relative: the last samples over the first; estimate.hpp
   std::optional<bool> deterministic;
   std::vector<std::string> shared_rounds_with;  // keys
   std::string command;                          // a line that reproduces this row
@@ -138,8 +148,8 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
   return record.unrecorded.contains(path) ? std::nullopt : std::optional<Value>(value);
 }
 
-// Whether the row's time has the interval of its median, and not a bare median.
-bool has_interval(const Row&);
+// Whether the median has an interval, and is not a bare one.
+bool has_interval(const Time&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);
 // Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some

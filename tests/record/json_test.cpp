@@ -143,8 +143,7 @@ TEST(ReportReader, ignores_unknown_keys_and_tolerates_absent_ones) {
       "r");
   EXPECT_EQ(identity(report.rows[0]), "A");
   EXPECT_EQ(report.rows[0].status, Status::ok);
-  EXPECT_EQ(report.rows[0].time->low, 2);
-  EXPECT_EQ(report.rows[0].time->high, 2);
+  EXPECT_FALSE(has_interval(*report.rows[0].time));
   EXPECT_FALSE(report.rows[1].time);
   EXPECT_FALSE(report.complete);
 }
@@ -155,8 +154,8 @@ TEST(ReportReader, converts_times_of_other_units) {
                   {"time_s":{"median":0.25}}])"),
       "r");
   EXPECT_DOUBLE_EQ(report.rows[0].time->median, 1.5);
-  EXPECT_DOUBLE_EQ(report.rows[0].time->low, 1.4);
-  EXPECT_DOUBLE_EQ(report.rows[0].time->high, 1.5);
+  EXPECT_DOUBLE_EQ(*report.rows[0].time->low, 1.4);
+  EXPECT_FALSE(report.rows[0].time->high);
   EXPECT_DOUBLE_EQ(report.rows[0].time->samples[0].ms, 1.5);
   EXPECT_DOUBLE_EQ(report.rows[1].time->median, 250);
 }
@@ -214,6 +213,17 @@ TEST(ReportReader, refuses_two_rows_of_the_same_key) {
               HasSubstr("same key \"A\""));
   EXPECT_EQ(error_of(testing::in_report(R"("rows":[{"impl":"a"},{"impl":"a"}])")), "")
       << "neither says its key";
+}
+
+TEST(ReportJson, has_null_for_the_interval_of_few_samples) {
+  Row row = testing::row("v2", 1);
+  row.time = summarize({{1, 0}, {2, 1}, {3, 0}});
+  const std::string text = report_text(testing::report({row}));
+  const Json time = strict(text)["rows"][0]["time_ms"];
+  EXPECT_EQ(time["median"], 2);
+  EXPECT_TRUE(time["low"].is_null());
+  EXPECT_TRUE(time["high"].is_null());
+  EXPECT_EQ(report_text(parse_report(text, "r.json")), text);
 }
 
 TEST(Journal, is_one_line_a_row_and_reads_back) {
