@@ -47,13 +47,13 @@ std::vector<std::string> aligned(const std::vector<Column>& columns) {
 std::string render_table(const Report& report, const TableOptions& options) {
   const Grid grid = make_grid(report, options);
   std::string text;
-  for (const std::string& caption : grid.captions) text += caption + "\n";
+  for (const std::string& caption : grid.captions) text += wrapped(caption, text_width) + "\n";
   if (!grid.captions.empty()) text += "\n";
   const std::vector<std::string> lines = aligned(grid.columns);
   for (std::size_t i = 0; i < lines.size(); ++i)
     add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
   if (!grid.notes.empty()) text += "\n";
-  for (const std::string& note : grid.notes) text += note + "\n";
+  for (const std::string& note : grid.notes) text += wrapped(note, text_width) + "\n";
   return as_utf8(text);
 }
 
