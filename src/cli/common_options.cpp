@@ -12,16 +12,12 @@
 
 namespace flashbench {
 
-namespace {
-
 Option file_option(const char* name, const char* help, std::string& target, const char* group) {
   return {name, "FILE", group, help, false, [&target](const std::vector<std::string>& values) {
             if (values[0].empty()) throw UsageError("the file name is empty");
             target = values[0];
           }};
 }
-
-}  // namespace
 
 Option flag_option(const char* name, const char* group, const char* help, bool& target) {
   return {name, "", group, help, true, [&target](const auto&) { target = true; }};

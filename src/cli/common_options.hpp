@@ -10,6 +10,8 @@
 namespace flashbench {
 
 Option flag_option(const char* name, const char* group, const char* help, bool& target);
+// A file to write; - is stdout.
+Option file_option(const char* name, const char* help, std::string& target, const char* group);
 Option device_option(std::string& target, const char* group);
 // --json, --csv, --md, --junit, --pivot, --wide.
 void add_output_options(std::vector<Option>&, Options&, bool& wide, const char* group);

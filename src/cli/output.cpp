@@ -89,10 +89,18 @@ void print_table(const Report& report, const Options& options, bool wide) {
   std::fputs(render_table(report, table).c_str(), stdout);
 }
 
-void print_comparison(const Comparison& comparison, bool to_stdout) {
+void save(const std::string& file, const std::string& text) {
+  try {
+    write_atomically(file, text);
+  } catch (const std::exception& error) {
+    throw UsageError(error.what());
+  }
+}
+
+void print_comparison(const Comparison& comparison, bool to_stdout, bool wide) {
   for (const std::string& warning : comparison.warnings)
     print_error("flashbench: warning: {}\n", as_utf8(one_line(warning)));
-  std::fputs(render_comparison(comparison, to_stdout && may_color_stdout()).c_str(),
+  std::fputs(render_comparison(comparison, to_stdout && may_color_stdout(), wide).c_str(),
              to_stdout ? stdout : stderr);
 }
 

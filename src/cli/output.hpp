@@ -16,7 +16,10 @@ bool write_outputs(const Report&, const Options&, bool wide);
 // The table, unless an output is stdout.
 void print_table(const Report&, const Options&, bool wide);
 
-// A comparison to stdout, or to stderr; its warnings always to stderr.
-void print_comparison(const Comparison&, bool to_stdout);
+// Writes one file; "-" is stdout. Throws UsageError that names the file and the cause.
+void save(const std::string& file, const std::string& text);
+
+// A comparison to stdout, or to stderr; its warnings always to stderr. `wide`: with the full keys.
+void print_comparison(const Comparison&, bool to_stdout, bool wide = false);
 
 }  // namespace flashbench
