@@ -239,6 +239,7 @@ Command run_help() {
           "  report FILE...        render saved reports again\n"
           "  info                  this machine: devices, peaks, measured ceilings\n"
           "  list                  implementations, and what each supports here\n"
+          "  doctor                how small a difference this machine can resolve today\n"
           "  selftest              plant known faults, show that each is caught\n"
           "  --version             version, commit and build\n"
           "\n"
