@@ -34,10 +34,32 @@ if(FLASHBENCH_WERROR)
   add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:SHELL:-Werror all-warnings>")
 endif()
 
+# The ladder explains and is not raced: one architecture, the newest that is built for.
+file(GLOB ladder_sources CONFIGURE_DEPENDS kernels/ladder/*.cu)
+add_library(flashbench_ladder_cuda STATIC ${ladder_sources})
+target_include_directories(flashbench_ladder_cuda PUBLIC include ${CMAKE_CURRENT_SOURCE_DIR})
+set(architectures ${CMAKE_CUDA_ARCHITECTURES})
+list(FILTER architectures EXCLUDE REGEX "-virtual$")
+list(SORT architectures COMPARE NATURAL ORDER DESCENDING)
+if("${architectures}" MATCHES "^([0-9]+)([0-9])([af]?)(-real)?(;|$)")
+  set(first_sm ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+  set(last_sm ${CMAKE_MATCH_1}9) # a cubin runs on later GPUs of its generation ...
+  if(CMAKE_MATCH_3) # ... unless it uses what only this one has
+    set(last_sm ${first_sm})
+  endif()
+  set_target_properties(flashbench_ladder_cuda PROPERTIES CUDA_ARCHITECTURES ${first_sm}${CMAKE_MATCH_3}-real)
+else() # "native", "all": whatever the rest is built for
+  set(first_sm 80)
+  set(last_sm 999)
+endif()
+
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS kernels/*.cu kernels/*_cuda.cpp)
+list(REMOVE_ITEM cuda_sources ${ladder_sources})
+set_source_files_properties(kernels/ladder/implementation_cuda.cpp PROPERTIES COMPILE_DEFINITIONS
+                            "FLASHBENCH_LADDER_FIRST_SM=${first_sm};FLASHBENCH_LADDER_LAST_SM=${last_sm}")
 add_library(flashbench_kernels_cuda STATIC ${cuda_sources})
 target_include_directories(flashbench_kernels_cuda PUBLIC include ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(flashbench_kernels_cuda PUBLIC CUDA::cudart_static ${CMAKE_DL_LIBS})
+target_link_libraries(flashbench_kernels_cuda PUBLIC flashbench_ladder_cuda CUDA::cudart_static ${CMAKE_DL_LIBS})
 
 # The worker and the judge on a GPU.
 file(GLOB worker_sources CONFIGURE_DEPENDS src/worker/*.cu src/worker/backend_cuda.cpp)
@@ -45,7 +67,7 @@ add_library(flashbench_worker_cuda STATIC ${worker_sources})
 target_compile_options(flashbench_worker_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 target_link_libraries(flashbench_worker_cuda PUBLIC flashbench_worker CUDA::cudart_static)
 add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/draws_cuda.cu src/judge/gradients_cuda.cu
-                                         src/judge/gpu_reference_cuda.cpp)
+                                         src/judge/device_inputs_cuda.cpp src/judge/gpu_reference_cuda.cpp)
 target_link_libraries(flashbench_judge_cuda PUBLIC flashbench_judge_core CUDA::cudart_static)
 flashbench_program(flashbench-worker-cuda src/worker/main_cuda.cpp flashbench_worker_cuda
                    flashbench_kernels_cuda)
@@ -69,10 +91,13 @@ if(FLASHBENCH_TESTS)
     set_tests_properties(kernels/${program} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 TIMEOUT 600)
   endforeach()
   find_package(Python3 COMPONENTS Interpreter QUIET)
-  if(Python3_FOUND AND "${CMAKE_CUDA_ARCHITECTURES}" MATCHES "80-real")
-    add_test(NAME kernels/sm_80_resources
-             COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/kernels/sm_80_resources.py
-                     $<TARGET_FILE:flashbench-worker-cuda>)
-    set_tests_properties(kernels/sm_80_resources PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
-  endif()
+  foreach(architecture sm_80 sm_90a) # the ladder is built for the newer one alone
+    string(REPLACE sm_ "" number ${architecture})
+    if(Python3_FOUND AND "${CMAKE_CUDA_ARCHITECTURES}" MATCHES "${number}-real")
+      add_test(NAME kernels/${architecture}_resources
+               COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/kernels/resources.py
+                       $<TARGET_FILE:flashbench-worker-cuda> ${architecture})
+      set_tests_properties(kernels/${architecture}_resources PROPERTIES LABELS kernels SKIP_RETURN_CODE 77)
+    endif()
+  endforeach()
 endif()

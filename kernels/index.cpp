@@ -1,23 +1,20 @@
-// The CPU column: one line an implementation.
+// The CPU's share of the index.
 #include "kernels/index.hpp"
 
-#include <iterator>
-
-#include "kernels/cpu/adapter.hpp"
-#include "kernels/flash_v1/cpu.hpp"
-#include "kernels/flash_v2/cpu.hpp"
-#include "kernels/naive/cpu.hpp"
+#include <vector>
 
 namespace flashbench::kernels {
 
 const FlashbenchPlugin& builtin() {
-  static const FlashbenchImplementation rows[] = {
-      cpu::Adapter<cpu::Naive>::implementation(),
-      cpu::Adapter<cpu::FlashV1>::implementation(),
-      cpu::Adapter<cpu::FlashV2>::implementation(),
-  };
-  static const FlashbenchPlugin plugin = {FLASHBENCH_ABI, FLASHBENCH_CPU,
-                                          static_cast<uint32_t>(std::size(rows)), rows};
+  static const std::vector<FlashbenchImplementation> rows = [] {
+    std::vector<FlashbenchImplementation> found;
+    Index::each([&]<class T>() {
+      if constexpr (OnCpu<T>) found.push_back(named(T::facts, T::cpu()));
+    });
+    return found;
+  }();
+  static const FlashbenchPlugin plugin{FLASHBENCH_ABI, FLASHBENCH_CPU,
+                                       static_cast<uint32_t>(rows.size()), rows.data()};
   return plugin;
 }
 

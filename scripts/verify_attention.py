@@ -28,6 +28,12 @@ ROUND = {
 }
 
 
+def half_unit_at(x, dtype):
+    """Half a unit of the dtype in the last place of x."""
+    exponent = np.frexp(np.where(np.isfinite(x), x, 0))[1]
+    return np.where(np.isfinite(x) & (x != 0), np.exp2(exponent - 2.0 - FRACTION_BITS[dtype]), 0)
+
+
 class Precision(typing.NamedTuple):
     dtype: str
     rounded_scores: bool
@@ -80,7 +86,8 @@ def drawn_error(q, k, v, scale, causal, offset, precision, exact):
     """The largest error where P is rounded relative to other values than its sum.
 
     A kernel keeps exp(S - m) under a running maximum m and divides at the end: the same precision,
-    other roundings. `exact` holds O, LSE and the largest score of the same rows in fp64.
+    other roundings. That of O costs half a unit at the least. `exact` holds O, LSE and the largest
+    score of the same rows in fp64.
     """
     wanted, lse, top = exact
     rows = rows_to_draw(lse, top)
@@ -95,6 +102,7 @@ def drawn_error(q, k, v, scale, causal, offset, precision, exact):
         p, _, total = exponentials(q[row : row + 1], k, scale, causal, offset + row, precision)
         o = rounded(p * shifts[:, None]) @ v.astype(np.float32) / (shifts * total)[:, None]
         most = max(most, largest_finite(rounded(o) - wanted[row]))
+        most = max(most, largest_finite(np.hypot(o - wanted[row], half_unit_at(wanted[row], precision.dtype))))
     return most
 
 
@@ -103,24 +111,37 @@ def largest_finite(x, **axis):
     return np.where(np.isfinite(size), size, 0).max(initial=0, **axis)
 
 
+class RowErrors:
+    """Of each query row, what roundings cost there: (rows, 1)."""
+
+    def __init__(self, dots, squares, scores, rounded_scores):
+        self.dot = dots
+        self.dot_units = np.sqrt(squares)  # of D, in half units of the dtype
+        self.score_units = np.maximum(1, scores) if rounded_scores else np.ones_like(scores)  # of P and dS
+        self.weight = scores * 2.0**-23  # of P, relative: S and the LSE are each rounded to fp32
+        self.dot_of_weights = self.weight * (self.dot_units + np.abs(dots))  # of D, from there
+
+
 class Gradients:
     """dQ of the heads that share one KV head, and the dK and dV that they add up to.
 
-    `terms` holds, for each row of dq, dk and dv, the size of the largest term of its sums.
+    Without a Precision, `terms` and `scores` hold what each row of dq, dk and dv has to err by: the
+    largest product that one rounding to the dtype enters, and what scores in fp32 cost.
     """
 
-    def __init__(self, k, v, scale, causal, precision=None):
+    def __init__(self, k, v, scale, causal, precision=None, rounded_scores=False):
         self.real, self.rounded, self.stored = roundings(precision)
         self.k, self.v = k.astype(self.real), v.astype(self.real)
         self.scale, self.causal, self.precision = scale, causal, precision
+        self.rounded_scores = rounded_scores
         self.k_largest = largest_finite(k, axis=1)
         self.dk, self.dv = np.zeros_like(self.k), np.zeros_like(self.v)
-        self.terms = {name: np.zeros(len(k)) for name in ("dk", "dv")}
+        self.terms, self.scores = ({name: np.zeros(len(k)) for name in ("dk", "dv")} for _ in range(2))
 
     def add_head(self, q, d_o, step=ROWS_AT_ONCE):
         """Adds a query head and returns its dQ. Where `step` is 1, NaN goes to no row that is masked."""
         dq = np.zeros(q.shape, self.real)
-        self.terms["dq"] = np.zeros(len(q))
+        self.terms["dq"], self.scores["dq"] = np.zeros(len(q)), np.zeros(len(q))
         for first in range(0, len(q), step):
             rows, offset = slice(first, first + step), first + len(self.k) - len(q)
             end = offset + min(step, len(q) - first) if self.causal else len(self.k)
@@ -130,29 +151,44 @@ class Gradients:
 
     def add_rows(self, rows, q, d_o, end, offset):
         k, v = self.k[:end], self.v[:end]
-        p, _, total = exponentials(q, k, self.scale, self.causal, offset, self.precision)
-        p = self.rounded((p / np.where(total == 0, 1, total)[:, None]).astype(self.real))
-        d = (d_o * self.rounded(p @ v)).sum(axis=1, keepdims=True)
+        p, top, total = exponentials(q, k, self.scale, self.causal, offset, self.precision)
+        some = np.where(total == 0, 1, total)
+        p = self.rounded((p / some[:, None]).astype(self.real))
+        o = p @ v
+        d = (d_o * self.rounded(o)).sum(axis=1, keepdims=True)
         ds = self.rounded(p * (self.stored(d_o @ v.T) - d))
         ds[hidden_keys(*ds.shape, self.causal, offset)] = 0
         self.dk[:end] += ds.T @ q
         self.dv[:end] += p.T @ d_o
         if self.precision is None:
-            self.find_terms(rows, p, np.abs(ds), largest_finite(q, axis=1), largest_finite(d_o, axis=1))
+            size = np.where(total == 0, 0, np.maximum(np.abs(top), np.abs(top + np.log(some))))
+            squares = ((d_o * o) ** 2).sum(axis=1) + ((ds + p * d) ** 2).sum(axis=1)
+            errors = RowErrors(d, squares[:, None], size[:, None], self.rounded_scores)
+            self.find_least_errors(rows, p, ds, q, d_o, errors)
         return ds @ k
 
-    def find_terms(self, rows, p, ds, q_largest, d_o_largest):
+    def find_least_errors(self, rows, p, ds, q, d_o, row):
         end = p.shape[1]
-        self.terms["dq"][rows] = np.fmax.reduce(ds * self.k_largest[:end], axis=1)
-        for name, weights, largest in (("dk", ds, q_largest), ("dv", p, d_o_largest)):
-            found = np.fmax.reduce(weights * largest[:, None], axis=0)
-            self.terms[name][:end] = np.fmax(self.terms[name][:end], found)
+        q, d_o = (largest_finite(x, axis=1)[:, None] for x in (q, d_o))
+        units = np.abs(ds) * row.score_units
+        if self.rounded_scores:
+            units = np.fmax(units, np.abs(ds + p * row.dot))  # P dP
+        most = np.fmax.reduce(units * self.k_largest[:end], axis=1)
+        p_k = largest_finite(p @ self.k[:end], axis=1)
+        self.terms["dq"][rows] = np.fmax(most, row.dot_units[:, 0] * p_k)
+        self.scores["dq"][rows] = row.weight[:, 0] * most + row.dot_of_weights[:, 0] * p_k
+        for name, terms in (("dk", np.fmax(units, p * row.dot_units) * q), ("dv", p * row.score_units * d_o)):
+            self.terms[name][:end] = np.fmax(self.terms[name][:end], np.fmax.reduce(terms, axis=0))
+        self.scores["dk"][:end] += ((np.abs(ds) * row.weight + p * row.dot_of_weights) * q).sum(axis=0)
+        self.scores["dv"][:end] += (p * row.weight * d_o).sum(axis=0)
 
     def finished(self):
         """dK and dV."""
         return self.rounded(self.dk * self.real(self.scale)), self.rounded(self.dv)
 
-    def least_error(self, name, dtype):
-        """Half a unit of the dtype on the largest term of each row: what one rounding of it costs."""
-        terms = self.terms[name] * (1 if name == "dv" else abs(self.scale))
-        return np.where(np.isfinite(terms), terms, 0) * 2.0 ** -(FRACTION_BITS[dtype] + 1)
+    def least_error(self, name, exact, dtype):
+        """What each row of a gradient has to err by; `exact` is that gradient."""
+        factor = 1 if name == "dv" else abs(self.scale)
+        terms, scores = (factor * np.where(np.isfinite(x[name]), x[name], 0) for x in (self.terms, self.scores))
+        own = half_unit_at(largest_finite(exact, axis=1), dtype)
+        return np.maximum(terms * 2.0 ** -(FRACTION_BITS[dtype] + 1), own) + scores

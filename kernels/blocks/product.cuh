@@ -147,11 +147,11 @@ FLASHBENCH_INLINE void multiply_qk(Fragment<row_blocks, keys>& s, std::uint32_t 
     }
 }
 
-// One 16-row block: (O, l) = P (V, 1).
-template <class Element, Tile tile, int keys>
-FLASHBENCH_INLINE void multiply_pv(Fragment<1, tile.d>& o, Rows<1>& l,
+// One 16-row block, and the columns of O from `first` on: (O, l) = P (V, 1).
+template <class Element, Tile tile, int keys, int columns>
+FLASHBENCH_INLINE void multiply_pv(Fragment<1, columns>& o, Rows<1>& l,
                                    const float (&p)[keys / 8][4],
-                                   const HeldOperands<tile, keys>& held) {
+                                   const HeldOperands<tile, keys>& held, int first) {
   fill(o, 0);
   fill(l, 0);
 #pragma unroll
@@ -159,9 +159,10 @@ FLASHBENCH_INLINE void multiply_pv(Fragment<1, tile.d>& o, Rows<1>& l,
     std::uint32_t a[4];
     operand_of<Element, tile.raise>(a, l.x[0], p[2 * x], p[2 * x + 1]);
 #pragma unroll
-    for (int n = 0; n < tile.d / 16; ++n) {
-      multiply_add<Element>(o.x[0][2 * n], a, held.v[x][n][0], held.v[x][n][1]);
-      multiply_add<Element>(o.x[0][2 * n + 1], a, held.v[x][n][2], held.v[x][n][3]);
+    for (int n = 0; n < columns / 16; ++n) {
+      const std::uint32_t(&v)[4] = held.v[x][first / 16 + n];
+      multiply_add<Element>(o.x[0][2 * n], a, v[0], v[1]);
+      multiply_add<Element>(o.x[0][2 * n + 1], a, v[2], v[3]);
     }
   }
 }

@@ -17,6 +17,7 @@ struct Tile {
   int stages;  // tiles of the streamed operand in flight
   int blocks;  // a multiprocessor, by registers
   Raise raise = Raise::in_softmax;
+  int exchanges = 2;  // buffers through which warps that divide the keys merge their products
   constexpr int threads() const { return 32 * warps; }
 };
 

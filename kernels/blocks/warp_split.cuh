@@ -73,6 +73,35 @@ struct WarpSplit<Element, tile, Split::queries> {
   std::uint32_t q_lane_, k_lane_, v_lane_;
 };
 
+// What warps that divide the keys merge through: the row maxima of a tile, and the row sums and
+// products of 16 rows at a time. Eight columns of all 16 rows lie together, so that neither side
+// meets a bank conflict.
+template <Tile tile, int buffers>
+struct KeyExchange;
+
+// A buffer is written again only behind a later barrier than the one its readers have passed:
+// row_max has one, and every row block has one.
+template <Tile tile>
+struct KeyExchange<tile, 2> {
+  static constexpr int columns_at_once = tile.d;  // of a product in registers
+  float maxima[tile.warps][tile.br];
+  float sums[2][tile.warps][16];
+  float products[2][tile.warps][tile.d / 8][16][8];
+  FLASHBENCH_INLINE static void await_readers() {}
+};
+
+// Half the memory for a second barrier a row block, and half the registers.
+template <Tile tile>
+struct KeyExchange<tile, 1> {
+  static constexpr int columns_at_once = tile.d / 2;
+  float sums[1][tile.warps][16];
+  union {
+    float maxima[tile.warps][tile.br];
+    float products[1][tile.warps][tile.d / 8][16][8];
+  };
+  FLASHBENCH_INLINE static void await_readers() { __syncthreads(); }
+};
+
 // Each warp has keys of its own, held in registers, and sees all rows of a tile. Row maxima and
 // products are merged across the warps through shared memory; a warp ends up with some columns of
 // O.
@@ -80,19 +109,13 @@ template <class Element, Tile tile>
 struct WarpSplit<Element, tile, Split::keys> {
   static constexpr int row_blocks = tile.br / 16;
   static constexpr int keys = tile.bc / tile.warps, columns = tile.d / tile.warps;
-  static constexpr int buffers = row_blocks > 1 ? 2 : 1;
   static constexpr Raise raise = tile.raise;
-  static constexpr int lanes_a_row = 1;     // each knows the row's whole l
-  static constexpr int pitch = tile.d + 8;  // eight more floats keep a warp's rows in other banks
+  static constexpr int lanes_a_row = 1;  // each knows the row's whole l
   using Scores = Fragment<row_blocks, keys>;
   using Output = Fragment<row_blocks, columns>;
   using Row = Rows<row_blocks>;
   using Operands = HeldOperands<tile, keys>;
-  struct Exchange {
-    float maxima[tile.warps][tile.br];
-    float sums[buffers][tile.warps][16];
-    float products[buffers][tile.warps][16][pitch];
-  };
+  using Exchange = KeyExchange<tile, tile.exchanges>;
 
   int first_row = 0, first_key, first_column;
   bool writes_rows;
@@ -130,18 +153,21 @@ struct WarpSplit<Element, tile, Split::keys> {
   }
   FLASHBENCH_INLINE void merge_max(Row&) const {}
 
-  // One barrier a row block. A buffer is written again only behind a later barrier than the one
-  // its readers have passed: row_max has one, and with several row blocks two buffers alternate.
   FLASHBENCH_INLINE void accumulate(Output& o, Row& l, const Scores& p, const Operands& kv) const {
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i) {
-      Fragment<1, tile.d> product;  // over this warp's keys, all columns
       Rows<1> sum;
-      multiply_pv<Element, tile>(product, sum, p.x[i], kv);
+      exchange_.await_readers();
+#pragma unroll
+      for (int first = 0; first < tile.d; first += Exchange::columns_at_once) {
+        Fragment<1, Exchange::columns_at_once> product;  // over this warp's keys
+        multiply_pv<Element, tile, keys>(product, sum, p.x[i], kv, first);
+        deposit(product, first, i % tile.exchanges);
+      }
       quad_sum(sum);
-      deposit(product, sum, i % buffers);
+      deposit(sum, i % tile.exchanges);
       __syncthreads();
-      collect(o.x[i], l.x[i], i % buffers);
+      collect(o.x[i], l.x[i], i % tile.exchanges);
     }
   }
 
@@ -157,18 +183,20 @@ struct WarpSplit<Element, tile, Split::keys> {
   }
 
  private:
-  FLASHBENCH_INLINE void deposit(const Fragment<1, tile.d>& product, const Rows<1>& sum,
-                                 int buffer) const {
+  FLASHBENCH_INLINE void deposit(const Rows<1>& sum, int buffer) const {
 #pragma unroll
-    for (int t = 0; t < 2; ++t) {
-      const int row = lane_row() + 8 * t;
-      if (lane() % 4 == 0) exchange_.sums[buffer][warp()][row] = sum.x[0][t];
+    for (int t = 0; t < 2; ++t)
+      if (lane() % 4 == 0) exchange_.sums[buffer][warp()][lane_row() + 8 * t] = sum.x[0][t];
+  }
+  template <int width>
+  FLASHBENCH_INLINE void deposit(const Fragment<1, width>& product, int first, int buffer) const {
 #pragma unroll
-      for (int n = 0; n < tile.d / 8; ++n)
+    for (int t = 0; t < 2; ++t)
+#pragma unroll
+      for (int n = 0; n < width / 8; ++n)
         *reinterpret_cast<float2*>(
-            &exchange_.products[buffer][warp()][row][n * 8 + lane_column()]) =
+            &exchange_.products[buffer][warp()][first / 8 + n][lane_row() + 8 * t][lane_column()]) =
             make_float2(product.x[0][n][2 * t], product.x[0][n][2 * t + 1]);
-    }
   }
 
   FLASHBENCH_INLINE void collect(float (&o)[columns / 8][4], float (&l)[2], int buffer) const {
@@ -181,7 +209,7 @@ struct WarpSplit<Element, tile, Split::keys> {
 #pragma unroll
         for (int n = 0; n < columns / 8; ++n) {
           const float2 x = *reinterpret_cast<const float2*>(
-              &exchange_.products[buffer][w][row][first_column + n * 8 + lane_column()]);
+              &exchange_.products[buffer][w][first_column / 8 + n][row][lane_column()]);
           o[n][2 * t] += x.x;
           o[n][2 * t + 1] += x.y;
         }

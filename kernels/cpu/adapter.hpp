@@ -1,5 +1,5 @@
-// From an implementation's two passes (kernels/cpu/kernel.hpp) to a row of the table in
-// flashbench/attention.h.
+// From an implementation's two passes (kernels/cpu/kernel.hpp) to the functions of a row of the
+// table in flashbench/attention.h.
 #pragma once
 
 #include <exception>
@@ -37,10 +37,6 @@ class Adapter {
  public:
   static FlashbenchImplementation implementation() {
     FlashbenchImplementation row{};
-    row.name = Implementation::name;
-    row.idea = Implementation::idea;
-    row.section = Implementation::section;
-    row.passes = FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD;
     row.supports = supports;
     row.cost = cost;
     row.create = create;

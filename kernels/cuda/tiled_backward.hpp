@@ -49,6 +49,4 @@ QueryVisits query_visits(const FlashbenchProblem&, const Tile&, bool skip);
 FlashbenchTraffic backward_traffic(const FlashbenchProblem&, const QueryVisits& visits);
 double tensor_bytes(const FlashbenchProblem&, FlashbenchOperand);  // of Q, K, V, O or a gradient
 
-extern const TiledBackward flash_v1_backward, flash_v2_backward;
-
 }  // namespace flashbench::kernels

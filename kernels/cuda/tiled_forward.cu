@@ -55,9 +55,10 @@ FlashbenchTraffic traffic_of(const Rung& rung, const Tile& tile, const Flashbenc
     t.read[FLASHBENCH_Q] = heads * rows * row;
     t.read[FLASHBENCH_K] = t.read[FLASHBENCH_V] = heads * v.keys * row;
   } else {
+    const double kv_rows = rung.grid == Grid::heads ? v.kv_rows : v.keys;  // once a block
     const double again = heads * (v.q_rows - rows);  // every visit but the first reads, all but
     t.read[FLASHBENCH_Q] = heads * v.q_rows * row;   // the last write
-    t.read[FLASHBENCH_K] = t.read[FLASHBENCH_V] = heads * v.kv_rows * row;
+    t.read[FLASHBENCH_K] = t.read[FLASHBENCH_V] = heads * kv_rows * row;
     t.read[FLASHBENCH_O] = again * 4 * tile.d;
     t.written[FLASHBENCH_O] += again * 4 * tile.d;
     t.read[FLASHBENCH_STATISTICS] = again * 8;

@@ -40,6 +40,4 @@ inline Strides strides_of(const FlashbenchTensor& t) {
   return {t.batch, t.seq, t.head};
 }
 
-extern const TiledForward flash_v1_forward, flash_v2_forward, without_warps_along_q_forward;
-
 }  // namespace flashbench::kernels

@@ -13,11 +13,25 @@ struct TiledInstance {
   BackwardPlan backward;
 };
 
+FlashbenchStatus check_architecture(const Architectures& built, const FlashbenchDevice& device,
+                                    FlashbenchMessage* message) {
+  const int here = device.compute_capability;
+  if (built.first <= here && here <= built.last) return FLASHBENCH_OK;
+  std::string names = "sm_" + std::to_string(built.first);
+  if (built.last != built.first) names += " to sm_" + std::to_string(built.last);
+  return unsupported(message, "built for " + names + " alone, this device is sm_" +
+                                  std::to_string(here) +
+                                  " (CMAKE_CUDA_ARCHITECTURES chooses for what to build)");
+}
+
 }  // namespace
 
 FlashbenchStatus supports(const TiledPasses& tiled, const FlashbenchProblem& p,
                           const FlashbenchDevice& device, FlashbenchMessage* message) {
   if (auto status = check_problem(p, device, tiled.has, message); status != FLASHBENCH_OK)
+    return status;
+  if (auto status = check_architecture(tiled.architectures, device, message);
+      status != FLASHBENCH_OK)
     return status;
   const double scale = std::abs(p.scale);
   if (!(scale == 0 || (scale >= 1e-30 && scale <= 1e30)))

@@ -1,4 +1,5 @@
-// A row of the implementation table, from a tiled forward and, where there is one, its backward.
+// The functions of a row of the implementation table, from a tiled forward and, where there is one,
+// its backward.
 #pragma once
 
 #include "kernels/cuda/tiled_backward.hpp"
@@ -6,10 +7,16 @@
 
 namespace flashbench::kernels {
 
+// Compute capabilities that kernels are built for.
+struct Architectures {
+  int first = 80, last = 1 << 30;
+};
+
 struct TiledPasses {
   uint32_t has;  // FLASHBENCH_FORWARD, FLASHBENCH_BACKWARD
   const TiledForward& forward;
   const TiledBackward* backward;  // null where there is none
+  Architectures architectures{};
 };
 
 FlashbenchStatus supports(const TiledPasses&, const FlashbenchProblem&, const FlashbenchDevice&,
@@ -24,21 +31,9 @@ FlashbenchStatus run_backward(void* state, const FlashbenchBackward*, void* stre
                               FlashbenchMessage*);
 void destroy_tiled(void* state);
 
-inline constexpr TiledPasses v1_passes{FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD, flash_v1_forward,
-                                       &flash_v1_backward};
-inline constexpr TiledPasses v2_passes{FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD, flash_v2_forward,
-                                       &flash_v2_backward};
-inline constexpr TiledPasses without_warps_along_q_passes{FLASHBENCH_FORWARD,
-                                                          without_warps_along_q_forward, nullptr};
-
 template <const TiledPasses& tiled>
-constexpr FlashbenchImplementation tiled_implementation(const char* name, const char* idea,
-                                                        const char* section) {
+FlashbenchImplementation tiled_implementation() {
   FlashbenchImplementation row{};
-  row.name = name;
-  row.idea = idea;
-  row.section = section;
-  row.passes = tiled.has;
   row.supports = [](const FlashbenchProblem* p, const FlashbenchDevice* d, FlashbenchMessage* m) {
     return supports(tiled, *p, *d, m);
   };

@@ -1,6 +1,5 @@
 #include "kernels/cuda/problem.hpp"
-#include "kernels/cuda/tiled_backward.hpp"
-#include "kernels/cuda/tiled_forward.hpp"
+#include "kernels/flash_v1/passes.hpp"
 
 namespace flashbench::kernels {
 

@@ -15,9 +15,11 @@
 // partial output, and Q_i, K_j, V_j where they are converted. The warps split the keys of K_j.
 #include <vector>
 
+#include "kernels/cpu/adapter.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/softmax.hpp"
 #include "kernels/flash_v1/cpu.hpp"
+#include "kernels/flash_v1/implementation.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
@@ -176,3 +178,11 @@ std::unique_ptr<ForwardKernel> FlashV1::forward(const FlashbenchProblem& problem
 }
 
 }  // namespace flashbench::kernels::cpu
+
+namespace flashbench::kernels {
+
+FlashbenchImplementation FlashAttention1::cpu() {
+  return cpu::Adapter<cpu::FlashV1>::implementation();
+}
+
+}  // namespace flashbench::kernels

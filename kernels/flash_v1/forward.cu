@@ -1,4 +1,4 @@
-#include "kernels/cuda/tiled_forward.hpp"
+#include "kernels/flash_v1/passes.hpp"
 
 namespace flashbench::kernels {
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "kernels/cuda/problem.hpp"
-#include "kernels/cuda/tiled_backward.hpp"
 #include "kernels/flash_v2/backward_kernels.hpp"
+#include "kernels/flash_v2/passes.hpp"
 
 namespace flashbench::kernels {
 namespace {

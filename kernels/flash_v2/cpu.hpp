@@ -6,10 +6,6 @@ namespace flashbench::kernels::cpu {
 
 // FlashAttention V2.
 struct FlashV2 {
-  static constexpr const char* name = "v2";
-  static constexpr const char* idea = "Q outer, O in fast memory, one division at the end";
-  static constexpr const char* section = "2.2, 3.2, 4.2, 5.3, 6.1, 7";
-
   static FlashbenchCost forward_cost(const FlashbenchProblem&, int threads);
   static FlashbenchCost backward_cost(const FlashbenchProblem&, int threads);
   static std::unique_ptr<ForwardKernel> forward(const FlashbenchProblem&, int threads,

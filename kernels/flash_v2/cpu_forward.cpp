@@ -15,9 +15,11 @@
 #include <memory>
 #include <vector>
 
+#include "kernels/cpu/adapter.hpp"
 #include "kernels/cpu/pool.hpp"
 #include "kernels/cpu/softmax.hpp"
 #include "kernels/flash_v2/cpu.hpp"
+#include "kernels/flash_v2/implementation.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
@@ -131,3 +133,11 @@ std::unique_ptr<ForwardKernel> FlashV2::forward(const FlashbenchProblem& problem
 }
 
 }  // namespace flashbench::kernels::cpu
+
+namespace flashbench::kernels {
+
+FlashbenchImplementation FlashAttention2::cpu() {
+  return cpu::Adapter<cpu::FlashV2>::implementation();
+}
+
+}  // namespace flashbench::kernels

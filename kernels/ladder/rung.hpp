@@ -1,10 +1,6 @@
 // The ideas that lie between FlashAttention-1 and -2, one field each. A Rung is a template
-// parameter of the kernels; `ladder` climbs from v1 to v2 one idea at a time, `without` takes one
-// away from v2.
+// parameter of the kernels; ladder/steps.hpp climbs from v1 to v2 one idea at a time.
 #pragma once
-
-#include <array>
-#include <cstddef>
 
 namespace flashbench::kernels {
 
@@ -40,42 +36,5 @@ inline constexpr Rung v1{Loop::kv_outer, Normalize::each_step, Grid::heads,
                          Split::keys,    Causal::visit_all,    Saved::m_and_l};
 inline constexpr Rung v2{Loop::q_outer,  Normalize::once, Grid::q_tiles,
                          Split::queries, Causal::skip,    Saved::log_sum_exp};
-
-struct Step {
-  const char* idea;
-  const char* section;
-  Rung rung;
-};
-
-inline constexpr Rung delayed = with<&Rung::normalize, Normalize::once>(v1);
-inline constexpr Rung q_outer = with<&Rung::loop, Loop::q_outer>(delayed);
-inline constexpr Rung grid_over_q = with<&Rung::grid, Grid::q_tiles>(q_outer);
-inline constexpr Rung warps_along_q = with<&Rung::split, Split::queries>(grid_over_q);
-inline constexpr Rung causal_skip = with<&Rung::causal, Causal::skip>(warps_along_q);
-inline constexpr Rung log_sum_exp = with<&Rung::saved, Saved::log_sum_exp>(causal_skip);
-
-inline constexpr std::array<Step, 7> ladder{{{"v1", "2.2", v1},
-                                             {"delayed-normalisation", "3.2", delayed},
-                                             {"q-outer", "2.2", q_outer},
-                                             {"grid-over-q", "2.3", grid_over_q},
-                                             {"warps-along-q", "4", warps_along_q},
-                                             {"causal-skip", "5.3", causal_skip},
-                                             {"logsumexp", "7.1", log_sum_exp}}};
-inline constexpr std::array<Step, 6> without{
-    {{"delayed-normalisation", "3.2", with<&Rung::normalize, Normalize::each_step>(v2)},
-     {"q-outer", "2.2", with<&Rung::loop, Loop::kv_outer>(v2)},
-     {"grid-over-q", "2.3", with<&Rung::grid, Grid::heads>(v2)},
-     {"warps-along-q", "4", with<&Rung::split, Split::keys>(v2)},
-     {"causal-skip", "5.3", with<&Rung::causal, Causal::visit_all>(v2)},
-     {"logsumexp", "7.1", with<&Rung::saved, Saved::m_and_l>(v2)}}};
-
-constexpr bool one_idea_each() {
-  for (std::size_t i = 1; i < ladder.size(); ++i)
-    if (differences(ladder[i - 1].rung, ladder[i].rung) != 1) return false;
-  for (const Step& step : without)
-    if (differences(step.rung, v2) != 1) return false;
-  return ladder.front().rung == v1 && ladder.back().rung == v2;
-}
-static_assert(one_idea_each(), "neighbours differ in exactly one idea, and the last rung is v2");
 
 }  // namespace flashbench::kernels

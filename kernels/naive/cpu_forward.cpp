@@ -14,8 +14,10 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cpu/adapter.hpp"
 #include "kernels/naive/cpu.hpp"
 #include "kernels/naive/cpu_rows.hpp"
+#include "kernels/naive/implementation.hpp"
 
 namespace flashbench::kernels::cpu {
 namespace {
@@ -168,3 +170,11 @@ std::unique_ptr<ForwardKernel> Naive::forward(const FlashbenchProblem& problem, 
 }
 
 }  // namespace flashbench::kernels::cpu
+
+namespace flashbench::kernels {
+
+FlashbenchImplementation Naive::cpu() {
+  return cpu::Adapter<cpu::Naive>::implementation();
+}
+
+}  // namespace flashbench::kernels

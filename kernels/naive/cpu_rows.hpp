@@ -53,21 +53,21 @@ class NaiveRows {
   // own threads none is used: they are slower, and handing work to them allocates.
   void product_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
                           float* c, int64_t c_stride) {
-    each_part(rows, cols, [&](const Part& own) {
+    each_part(rows, cols, depth, [&](const Part& own) {
       cpu::product_transposed(below(a, own.row), below(b, own.col), own.rows, own.cols, depth,
                               scale, c + own.row * c_stride + own.col, c_stride);
     });
   }
   void product(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale, float keep,
                float* c, int64_t c_stride) {
-    each_part(rows, cols, [&](const Part& own) {
+    each_part(rows, cols, depth, [&](const Part& own) {
       cpu::product(below(a, own.row), beside(b, own.col), own.rows, own.cols, depth, scale, keep,
                    c + own.row * c_stride + own.col, c_stride);
     });
   }
   void product_of_transposed(View a, View b, int64_t rows, int64_t cols, int64_t depth, float scale,
                              float keep, float* c, int64_t c_stride) {
-    each_part(rows, cols, [&](const Part& own) {
+    each_part(rows, cols, depth, [&](const Part& own) {
       cpu::product_of_transposed(beside(a, own.row), beside(b, own.col), own.rows, own.cols, depth,
                                  scale, keep, c + own.row * c_stride + own.col, c_stride);
     });
@@ -82,11 +82,15 @@ class NaiveRows {
     int64_t row, rows, col, cols;
   };
   // body(part). The longer side of C is divided, into one part a core and no smaller ones: for each
-  // part the library packs the operand along the other side anew.
+  // part the library packs the operand along the other side anew. What takes no longer than waking
+  // a core does is not divided.
   template <class Body>
-  void each_part(int64_t rows, int64_t cols, const Body& body) {
+  void each_part(int64_t rows, int64_t cols, int64_t depth, const Body& body) {
+    constexpr int64_t kLeastProducts = 1 << 17;  // multiply-adds of a part: a few us
     const int64_t length = std::max(rows, cols);
-    const int64_t share = std::max<int64_t>(1, tile_count(length, threads()));
+    const int64_t products = std::max<int64_t>(1, std::min(rows, cols) * depth);  // of a unit of it
+    const int64_t share =
+        std::max(tile_count(length, threads()), tile_count(kLeastProducts, products));
     pool_.run(tile_count(length, share), [&](int64_t index, int) {
       const auto [first, count] = tile_rows(index, share, length);
       body(rows >= cols ? Part{first, count, 0, cols} : Part{0, rows, first, count});

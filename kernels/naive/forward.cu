@@ -1,14 +1,13 @@
 // S = scale Q K^T by cuBLAS; P = softmax(S) in place; O = P V by cuBLAS. S is (B, Hq, Sq, Sk), 16
 // bit, its rows padded to 16 bytes. The scale is applied before S is rounded, so that large
 // products do not overflow a 16-bit S that could hold their scaled value.
-#include "kernels/naive/forward.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "kernels/naive/backward.hpp"
 #include "kernels/naive/batches.hpp"
+#include "kernels/naive/implementation.hpp"
 #include "kernels/naive/softmax.cuh"
 
 namespace flashbench::kernels {
@@ -181,12 +180,10 @@ FlashbenchStatus forward(void* state, const FlashbenchForward* f, void* stream_p
   });
 }
 
-FlashbenchImplementation implementation() {
+}  // namespace
+
+FlashbenchImplementation Naive::cuda() {
   FlashbenchImplementation row{};
-  row.name = "naive";
-  row.idea = "S and P in memory: cuBLAS, softmax in place, cuBLAS";
-  row.section = "1";
-  row.passes = FLASHBENCH_FORWARD | FLASHBENCH_BACKWARD;
   row.supports = supports;
   row.cost = cost;
   row.create = create;
@@ -195,9 +192,5 @@ FlashbenchImplementation implementation() {
   row.destroy = [](void* state) { delete static_cast<NaiveInstance*>(state); };
   return row;
 }
-
-}  // namespace
-
-const FlashbenchImplementation naive_cuda = implementation();
 
 }  // namespace flashbench::kernels

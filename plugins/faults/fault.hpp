@@ -22,7 +22,7 @@ using Parts = std::vector<Part>;
 
 // What a fault keeps from run to run, which an implementation may not.
 struct Memory {
-  int runs = 0;
+  int calls = 0;
   std::vector<std::byte> o, lse;
 };
 
@@ -37,7 +37,7 @@ struct Fault {
                 void* stream) = nullptr;
 };
 
-inline constexpr std::size_t fault_count = 13;
+inline constexpr std::size_t fault_count = 14;
 // The first one is "healthy": no fault, only the parts.
 std::span<const Fault, fault_count> all();
 

@@ -64,7 +64,12 @@ void swap_layout(const FlashbenchProblem& p, FlashbenchForward& args) {
 }
 
 bool after_the_first(const Memory& memory) {
-  return memory.runs > 0;
+  return memory.calls > 0;
+}
+
+// Both input sets are run three times to be judged. An odd period meets either set in turn.
+bool but_one_in_seven_once_judged(const Memory& memory) {
+  return memory.calls >= 6 && memory.calls % 7 > 0;
 }
 
 void answer_the_first_question(const FlashbenchProblem& p, const FlashbenchForward& args,
@@ -116,6 +121,8 @@ constexpr std::array<Fault, fault_count> table{{
      without_the_last_rows},
     {"stale-output", "only the first run computes anything", Shows::with_any_mask, whole, nullptr,
      after_the_first},
+    {"skipped-launches", "once judged, one launch in seven computes anything", Shows::with_any_mask,
+     whole, nullptr, but_one_in_seven_once_judged},
     {"cached-output", "every input gets the first input's output", Shows::with_any_mask, whole,
      nullptr, nullptr, answer_the_first_question},
     {"one-nan", "one element of O is NaN", Shows::with_any_mask, whole, nullptr, nullptr,

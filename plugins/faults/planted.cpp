@@ -96,7 +96,9 @@ class Planted {
   FlashbenchStatus forward(const FlashbenchForward& given, void* stream,
                            FlashbenchMessage* message) {
     FlashbenchForward args = given;
-    if (fault_.idle && fault_.idle(memory_)) return FLASHBENCH_OK;
+    const bool idle = fault_.idle && fault_.idle(memory_);
+    ++memory_.calls;
+    if (idle) return FLASHBENCH_OK;
     if (fault_.view) fault_.view(problem_, args);
     for (std::size_t i = 0; i < parts_.size(); ++i)
       for (std::int64_t b = 0; b < problem_.batch; ++b)
@@ -107,7 +109,6 @@ class Planted {
           if (status != FLASHBENCH_OK) return status;
         }
     if (fault_.after) fault_.after(problem_, args, memory_, stream);
-    ++memory_.runs;
     return FLASHBENCH_OK;
   }
 

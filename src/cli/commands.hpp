@@ -20,6 +20,7 @@ int info_command(const Arguments&);
 int list_command(const Arguments&);
 int doctor_command(const Arguments&);
 int selftest_command(const Arguments&);
+int claims_command(const Arguments&);
 
 struct Command;
 Command run_help();
@@ -29,5 +30,6 @@ Command info_help();
 Command list_help();
 Command doctor_help();
 Command selftest_help();
+Command claims_help();
 
 }  // namespace flashbench

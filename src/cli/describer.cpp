@@ -1,12 +1,8 @@
 #include "cli/describer.hpp"
 
+#include "schedule/description.hpp"
+
 namespace flashbench {
-
-namespace {
-
-constexpr double timeout_s = 20;
-
-}  // namespace
 
 Describer::~Describer() {
   for (auto& [worker, session] : sessions_) session.leave();
@@ -19,10 +15,13 @@ Describer::Answer Describer::ask(const Case& what) {
     if (!worker.absent.empty()) return {Status::unsupported, worker.absent, {}};
     if (worker.program.empty()) continue;
     try {
-      WorkerLink& session = sessions_.try_emplace(i, worker, timeout_s).first->second;
+      WorkerLink& session = sessions_.try_emplace(i, worker, timeout_s_).first->second;
       const Reply reply = session.ask(request::Describe{what.problem, what.impl, what.pass});
       if (reply.status != Status::ok) return {reply.status, reply.reason, {}};
-      return {Status::ok, "", body_of<reply::Describe>(reply)};
+      const auto& body = body_of<reply::Describe>(reply);
+      const Objection objection = objection_to(body);
+      if (objection.status == Status::failed) return {objection.status, objection.reason, {}};
+      return {objection.status, objection.reason, body};
     } catch (const WorkerLost& lost) {
       return {Status::not_run, lost.what(), {}};
     }

@@ -13,13 +13,15 @@ namespace flashbench {
 
 class Describer {
  public:
-  explicit Describer(const Roster& roster) : roster_(roster) {}
+  explicit Describer(const Roster& roster, double timeout_s = default_timeout_s)
+      : roster_(roster), timeout_s_(timeout_s) {}
   ~Describer();
   Describer(const Describer&) = delete;
   Describer& operator=(const Describer&) = delete;
 
   struct Answer {
-    Status status = Status::not_run;  // not_run: nobody could be asked
+    // not_run: nobody could be asked. oom: it cannot fit the device, and body says what it needs.
+    Status status = Status::not_run;
     std::string reason;
     std::optional<reply::Describe> body;
   };
@@ -27,6 +29,7 @@ class Describer {
 
  private:
   const Roster& roster_;
+  double timeout_s_;
   std::map<std::size_t, WorkerLink> sessions_;  // by worker
 };
 

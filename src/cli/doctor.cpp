@@ -32,9 +32,8 @@ namespace {
 constexpr const char* twin = "twin";
 
 struct DoctorWords {
-  std::string device = "auto", json_file;
+  Options options;
   std::int64_t repeats = 5;
-  double time_budget_s = 1;
 };
 
 Command command_of(DoctorWords& words) {
@@ -48,12 +47,12 @@ Command command_of(DoctorWords& words) {
       "",
       0,
       0,
-      {device_option(words.device, "Options"),
+      {device_option(words.options.device, "Options"),
        {"repeats", "N", "Options", "runs, one after the other; at least 2 [5]", false,
         [&words](const auto& values) { words.repeats = parse_integer(values[0], 2); }},
        {"time-budget", "S", "Options", "seconds a row, as in run [1]", false,
-        [&words](const auto& values) { words.time_budget_s = parse_positive(values[0]); }},
-       file_option("json", "the findings; - is stdout, and then nothing else is", words.json_file,
+        [&words](const auto& values) { words.options.time_budget_s = parse_positive(values[0]); }},
+       file_option("json", "the findings; - is stdout, and then nothing else is", words.options,
                    "Options")}};
 }
 
@@ -131,9 +130,7 @@ struct Measured {
 Measured measure(const DoctorWords& words, const Roster& roster) {
   Console console;
   for (const std::string& notice : roster.notices) console.warn(notice);
-  Options options;
-  options.device = words.device;
-  options.time_budget_s = words.time_budget_s;
+  Options options = words.options;
   options.check = Check::none;  // the same code twice: its numbers are not the question
   const Plan plan = plan_of(roster);
   Measured measured;
@@ -165,7 +162,7 @@ Diagnosis diagnosis_of(const DoctorWords& words, const Roster& roster, const Mac
   diagnosis.device.backend = roster.backend;
   diagnosis.impl = implementation_of(roster);
   diagnosis.repeats = words.repeats;
-  diagnosis.time_budget_s = words.time_budget_s;
+  diagnosis.time_budget_s = words.options.time_budget_s;
   diagnosis.machine = machine;
   std::vector<double> times;
   for (const Row& row : rows)
@@ -255,9 +252,9 @@ Command doctor_help() {
 int doctor_command(const Arguments& arguments) {
   DoctorWords words;
   parse_arguments(command_of(words), arguments);
-  check_device_word(words.device);
-  if (!words.json_file.empty()) check_writable(words.json_file);
-  const Roster roster = roster_with_twin(words.device);
+  check_device_word(words.options.device);
+  check_outputs(words.options, {});
+  const Roster roster = roster_with_twin(words.options.device);
   MachineState machine = machine_before();
   const auto before = read_cpu_times();
   const Measured measured = measure(words, roster);
@@ -269,9 +266,9 @@ int doctor_command(const Arguments& arguments) {
   Diagnosis diagnosis = diagnosis_of(words, roster, machine, measured.rows);
   diagnosis.launch_gap_us = launch_gap_us(roster);
   diagnosis.advice = advice_on(diagnosis);
-  if (words.json_file != "-") std::fputs(text_of(diagnosis).c_str(), stdout);
-  if (!words.json_file.empty()) save(words.json_file, diagnosis_text(diagnosis));
-  return exit_code_of_rows(measured.rows, false);
+  if (!stdout_is_taken(words.options)) std::fputs(text_of(diagnosis).c_str(), stdout);
+  const bool written = write_output(words.options, "json", diagnosis_text(diagnosis));
+  return written ? exit_code_of_rows(measured.rows, false) : exit_code::usage;
 }
 
 }  // namespace flashbench

@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "cli/columns.hpp"
 #include "cli/console.hpp"
 #include "cli/describer.hpp"
 #include "cli/guests.hpp"
@@ -71,22 +72,23 @@ double bytes_moved(const Row& row) {
   return total;
 }
 
-// Two input sets, their outputs, and what the implementation needs beyond.
+// Two input sets, the outputs of each, and what the implementation needs beyond.
 double memory_needed(const Row& row) {
   return 2 * static_cast<double>(*row.memory.inputs_bytes) +
-         static_cast<double>(*row.memory.outputs_bytes) +
+         2 * static_cast<double>(*row.memory.outputs_bytes) +
          static_cast<double>(row.memory.workspace_bytes.value_or(0));
 }
 
 // Seconds, to the order of magnitude: the time budget or the samples, and the check by the judge.
 double seconds_expected(const Row& row, const Options& options) {
-  if (row.status == Status::unsupported) return 0;
+  if (row.status != Status::not_run) return 0;
   const bool gpu = row.what.backend == Backend::cuda;
   // FLOP/s and FLOPs, careful guesses; above `judged` the judge takes a sample.
   const double rate = gpu ? 2e14 : 5e10, judge_rate = gpu ? 4e11 : 5e9, judged = gpu ? 6e11 : 3e11;
   const double once = row.flops.exact / rate;
   const double samples = static_cast<double>(options.iters.value_or(options.min_samples));
   double seconds = options.iters ? samples * once : std::max(options.time_budget_s, samples * once);
+  if (options.profile) return once;
   if (options.check == Check::only) seconds = 0;
   if (options.check != Check::none) seconds += 2 * std::min(row.flops.exact, judged) / judge_rate;
   return seconds;
@@ -116,6 +118,29 @@ void add_axes(std::vector<Column>& columns, const Report& report) {
   }
 }
 
+// Heading and meaning: what table_of shows beside the axes.
+constexpr const char* counted = "counted GFLOP";
+constexpr const char* exact = "exact GFLOP";
+constexpr const char* moved = "moved MB";
+constexpr const char* memory = "memory MB";
+constexpr const char* about = "about s";
+
+std::string legend() {
+  const std::vector<std::pair<const char*, const char*>> meanings{
+      {counted,
+       "1e9 operations by the field's convention, which gives the TFLOPS of a run: causal "
+       "with seq = seq k counts half"},
+      {exact, "1e9 operations of the query and key pairs that the mask lets through"},
+      {moved, "1e6 bytes asked of memory in one pass, by the implementation's own model"},
+      {memory,
+       "1e6 bytes held at a time: two sets of inputs, the outputs of each, and the workspace"},
+      {about, "seconds that the row would take, a rough guess"},
+      {missing, "known to nobody here: the implementation could not be asked"}};
+  std::vector<std::vector<std::string>> lines;
+  for (const auto& [heading, meaning] : meanings) lines.push_back({heading, meaning});
+  return in_columns(lines) + "The axes before them are options: flashbench --help explains each.\n";
+}
+
 std::string table_of(const Report& report, const Options& options, const Kept& kept) {
   std::vector<Column> columns;
   add_axes(columns, report);
@@ -127,17 +152,16 @@ std::string table_of(const Report& report, const Options& options, const Kept& k
   const auto seconds = [&](const Row& row) {
     return kept.contains(key(row.what)) ? 0 : seconds_expected(row, options);
   };
-  add("GFLOP", 3, [](const Row& row) { return row.flops.counted / 1e9; });
-  add("exact GFLOP", 3, [](const Row& row) { return row.flops.exact / 1e9; });
-  // Without its worker nobody knows what an implementation needs.
+  add(counted, 3, [](const Row& row) { return row.flops.counted / 1e9; });
+  add(exact, 3, [](const Row& row) { return row.flops.exact / 1e9; });
   const auto add_known = [&](const char* heading, double (*bytes)(const Row&)) {
     Column& column = columns.emplace_back(Column{heading, true, {}});
     for (const Row& row : report.rows)
-      column.cells.push_back(row.cost ? fmt::format("{:.2f}", bytes(row) / 1e6) : "n/a");
+      column.cells.push_back(row.cost ? fmt::format("{:.2f}", bytes(row) / 1e6) : missing);
   };
-  add_known("moved MB", bytes_moved);
-  add_known("memory MB", memory_needed);
-  add("about s", 1, seconds);
+  add_known(moved, bytes_moved);
+  add_known(memory, memory_needed);
+  add(about, 1, seconds);
   Column& notes = columns.emplace_back();
   for (const Row& row : report.rows) notes.cells.push_back(one_line(note_of(row, kept)));
   std::string text;
@@ -145,10 +169,15 @@ std::string table_of(const Report& report, const Options& options, const Kept& k
   double total = 0;
   for (const Row& row : report.rows) total += seconds(row);
   return text +
-         fmt::format(
-             "\n{} cases, about {:.0f} s in all (a rough guess); MB are 1e6 bytes; memory is "
-             "two input sets, the outputs and the workspace\n",
-             report.rows.size(), total);
+         fmt::format("\n{} cases, about {:.0f} s in all. What the columns mean:\n",
+                     report.rows.size(), total) +
+         legend();
+}
+
+std::string planned_by(const Roster& roster) {
+  const std::string& device = roster.workers.front().hello.stand_in;
+  return device.empty() ? "planning without its worker, which alone knows the costs"
+                        : fmt::format("the costs shown are those on an {} instead", device);
 }
 
 // The files that a run would read, read as it would. Without a device nobody knows whether an
@@ -167,14 +196,15 @@ Kept check_files(const Options& options, const Report& plan, bool device_known) 
 int dry_run(const RunWords& words) {
   const Options& options = words.request.options;
   std::string why;
-  Roster roster = roster_or_known(options.device, &why);
+  Roster roster = roster_or_known(options, &why);
   if (why.empty())
     invite_guests(roster, words.request);
   else
     know_guests(roster, words.request, why);
   for (const std::string& notice : roster.notices) print_error("flashbench: {}\n", notice);
-  if (!why.empty()) print_error("flashbench: planning without a worker: {}\n", why);
+  if (!why.empty()) print_error("flashbench: {}; {}\n", why, planned_by(roster));
   const Plan plan = make_plan(words.request, roster);
+  for (const std::string& notice : plan.notices) print_error("flashbench: {}\n", notice);
   Report report = blank_report(words.request, roster.workers.front().hello);
   report.device.backend = roster.backend;
   const Kept kept = check_files(options, report, why.empty());
@@ -182,10 +212,11 @@ int dry_run(const RunWords& words) {
     print_error("flashbench: 0 of {} cases matched --filter\n", plan.before_filter);
     return exit_code::nothing;
   }
-  Describer describer(roster);
+  Describer describer(roster, options.timeout_s);
   for (const Case& what : plan.cases) report.rows.push_back(planned_row(what, describer));
   const bool written = write_outputs(report, options, words.wide);
   if (!stdout_is_taken(options)) std::fputs(table_of(report, options, kept).c_str(), stdout);
+  print_explanations(report, report.rows, options);
   return written ? exit_code::ok : exit_code::usage;
 }
 

@@ -29,7 +29,8 @@ Report rows_of(const Report& report, const std::string& source) {
 }  // namespace
 
 void invite_guests(Roster& roster, const UserRequest& request) {
-  invite(roster, {request.options.plugins, request.options.against, asks_for_peers(request)});
+  const Options& options = request.options;
+  invite(roster, {options.plugins, options.against, asks_for_peers(request), options.timeout_s});
 }
 
 void know_guests(Roster& roster, const UserRequest& request, const std::string& why) {

@@ -1,31 +1,45 @@
 #include "cli/known_roster.hpp"
 
+#include "kernels/index.hpp"
+
 namespace flashbench {
 
-Roster known_roster(Backend backend) {
+namespace {
+
+ImplementationFacts facts_of(const kernels::Facts& known) {
+  ImplementationFacts facts{known.name, known.idea, known.section, {}};
+  if (known.passes & FLASHBENCH_FORWARD) facts.passes.emplace_back("fwd");
+  if (known.passes & FLASHBENCH_BACKWARD) facts.passes.emplace_back("bwd");
+  return facts;
+}
+
+WorkerFacts known_worker(Backend backend) {
   WorkerFacts worker;
   worker.source = "built-in";
   worker.backend = backend;
-  const std::vector<std::string> passes{"fwd"};
-  worker.hello.implementations = {
-      {"naive", "two products, the whole S x S matrix in memory between them", "5.2, 8.2", passes},
-      {"v1", "K/V outer, O through memory and normalised in every step", "1.1, 2.1, 3.2, 4.1",
-       passes},
-      {"v2", "Q outer, O in fast memory, one division at the end", "2.2, 3.2, 4.2, 5.3, 6.1",
-       passes},
-  };
+  kernels::Index::each([&]<class T>() {
+    if (backend == Backend::cpu ? kernels::OnCpu<T> : kernels::OnCuda<T>)
+      worker.hello.implementations.push_back(facts_of(T::facts));
+  });
+  return worker;
+}
+
+}  // namespace
+
+Roster known_roster(const DeviceError& error, Backend backend) {
   Roster roster;
   roster.backend = backend;
-  roster.workers.push_back(std::move(worker));
+  roster.workers.push_back(error.planner ? *error.planner : known_worker(backend));
   return roster;
 }
 
-Roster roster_or_known(const std::string& device, std::string* why) {
+Roster roster_or_known(const Options& options, std::string* why) {
+  const std::string& device = options.device;
   try {
-    return call_roster(device);
+    return call_roster(device, options.timeout_s);
   } catch (const DeviceError& error) {
     *why = error.what();
-    return known_roster(device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
+    return known_roster(error, device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);
   }
 }
 

@@ -1,13 +1,14 @@
-// The built-in implementations as known without asking a worker: for --dry-run and list on machines
-// that lack the device, or the worker itself.
+// The built-in implementations where the device cannot be used: for --dry-run and list.
 #pragma once
 
 #include "roster/roster.hpp"
 
 namespace flashbench {
 
-Roster known_roster(Backend);
-// call_roster, or what is known where the device cannot be used; `why` says so then.
-Roster roster_or_known(const std::string& device, std::string* why);
+// Of the worker itself where it is built and can plan without a device (hello.stand_in); else what
+// is known without asking anybody, without costs.
+Roster known_roster(const DeviceError&, Backend);
+// call_roster, or known_roster where the device cannot be used; `why` says so then.
+Roster roster_or_known(const Options&, std::string* why);
 
 }  // namespace flashbench

@@ -83,7 +83,7 @@ void print_backend(const char* title, Backend backend, const char* device) {
     fmt::print("{}: {}\n{}\n", title, facts ? facts->name : "", table_of(roster));
   } catch (const DeviceError& error) {
     std::vector<std::vector<std::string>> lines{{"implementation", "section", "idea"}};
-    const Roster known = known_roster(backend);
+    const Roster known = known_roster(error, backend);
     for (const ImplementationFacts& facts : known.workers[0].hello.implementations)
       lines.push_back({facts.name, facts.section, facts.idea});
     fmt::print("{}: none of these can run here: {}\n{}\n", title, error.what(), in_columns(lines));

@@ -1,8 +1,4 @@
 // The commands that only read reports.
-#include <fmt/format.h>
-
-#include <cstdio>
-
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
@@ -10,6 +6,9 @@
 #include "cli/parser.hpp"
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
+#include "compare/merge.hpp"
+#include "estimate/ladder.hpp"
+#include "plan/glob.hpp"
 #include "plan/values.hpp"
 #include "report/report.hpp"
 
@@ -19,7 +18,7 @@ namespace {
 
 struct CompareWords {
   CompareOptions options;
-  std::string json_file;
+  Options output;
   bool wide = false;
 };
 
@@ -33,9 +32,22 @@ std::vector<Option> compare_options(CompareWords& words) {
                       "fail unless every row of both is FASTER, SLOWER or SAME: UNSURE, lost,\n"
                       "gained, missing, new and not comparable rows are exit 1",
                       o.strict),
-          file_option("json", "the comparison; - is stdout, and then nothing else is",
-                      words.json_file, "Options"),
+          file_option("json", "the comparison; - is stdout, and then nothing else is", words.output,
+                      "Options"),
           flag_option("wide", "Options", "the rows' whole keys in the table too", words.wide)};
+}
+
+Merged read_merged(const std::vector<std::string>& files) {
+  std::vector<NamedReport> reports;
+  for (const std::string& file : files) reports.push_back({file, read_report(file)});
+  return merge(reports);
+}
+
+Report filtered(Report report, const std::string& filter) {
+  if (!filter.empty())
+    std::erase_if(report.rows,
+                  [&](const Row& row) { return !glob_matches_components(filter, identity(row)); });
+  return report;
 }
 
 struct ReportWords {
@@ -44,16 +56,24 @@ struct ReportWords {
 };
 
 Command report_command_of(ReportWords& words) {
+  Options& o = words.options;
   Command command{
       "report",
       "flashbench report FILE... [OPTIONS]",
-      "Renders saved reports again: as a table, or in the formats asked for.",
-      "  flashbench report r.json --pivot seq\n  flashbench report r.json --md table.md\n",
+      "Renders saved reports again: as a table, or in the formats asked for. Several become one:\n"
+      "a row that two of them hold is the later file's. Reports of different devices are refused\n"
+      "(exit 6), or, with --allow-different, a column says which row is whose.",
+      "  flashbench report r.json --pivot seq\n"
+      "  flashbench report monday.json tuesday.json --md table.md\n"
+      "  flashbench report r.json --explain --filter 'v2/fwd/*q4096*'\n",
       "FILE",
       1,
       1000,
       {}};
-  add_output_options(command.options, words.options, words.wide, "Options");
+  command.options.push_back(filter_option(o.filter, "Options", "rows"));
+  command.options.push_back(flag_option(
+      "allow-different", "Options", "merge even across devices and methods", o.allow_different));
+  add_output_options(command.options, o, words.wide, "Options");
   return command;
 }
 
@@ -88,11 +108,11 @@ int compare_command(const Arguments& arguments) {
   Command command = compare_help();
   command.options = compare_options(words);
   const std::vector<std::string> files = parse_arguments(command, arguments);
-  if (!words.json_file.empty()) check_writable(words.json_file);
+  check_outputs(words.output, {{"BASE", files[0]}, {"NEW", files[1]}});
   const Comparison comparison = compare_files(files[0], files[1], words.options);
-  if (words.json_file != "-") print_comparison(comparison, true, words.wide);
-  if (!words.json_file.empty()) save(words.json_file, comparison_text(comparison));
-  return comparison.exit_code;
+  if (!stdout_is_taken(words.output)) print_comparison(comparison, true, words.wide);
+  const bool written = write_output(words.output, "json", comparison_text(comparison));
+  return written ? comparison.exit_code : exit_code::usage;
 }
 
 Command report_help() {
@@ -103,21 +123,31 @@ Command report_help() {
 int report_command(const Arguments& arguments) {
   ReportWords words;
   const std::vector<std::string> files = parse_arguments(report_command_of(words), arguments);
-  Options& o = words.options;
-  check_outputs(o);
-  const bool to_files =
-      !o.json_file.empty() || !o.csv_file.empty() || !o.md_file.empty() || !o.junit_file.empty();
-  if (to_files && files.size() > 1)
-    throw UsageError("--json, --csv, --md and --junit take one report at a time");
-  std::vector<Report> reports;
-  for (const std::string& file : files) reports.push_back(read_report(file));
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    if (to_files)
-      return write_outputs(reports[i], o, words.wide) ? exit_code::ok : exit_code::usage;
-    if (files.size() > 1) fmt::print("{}{}\n", i ? "\n" : "", files[i]);
-    print_table(reports[i], o, words.wide);
+  const Options& o = words.options;
+  std::vector<ReadFile> read;
+  for (const std::string& file : files) read.push_back({"the report", file});
+  check_outputs(o, read);
+  Merged merged = read_merged(files);
+  for (const std::string& notice : merged.notices) print_error("flashbench: {}\n", notice);
+  for (const std::string& field : merged.differing) print_error("flashbench: {}\n", field);
+  if (!merged.differing.empty() && !o.allow_different) {
+    print_error("flashbench: these are not comparable; --allow-different shows them together\n");
+    return exit_code::not_comparable;
   }
-  return exit_code::ok;
+  if (files.size() > 1) {
+    merged.report.argv = {"flashbench", "report"};
+    merged.report.argv.insert(merged.report.argv.end(), arguments.begin(), arguments.end());
+  }
+  if (merged.differing.empty()) add_ladder(merged.report.rows);
+  const Report shown = filtered(merged.report, o.filter);
+  if (shown.rows.empty() && !merged.report.rows.empty()) {
+    print_error("flashbench: 0 of {} rows matched --filter\n", merged.report.rows.size());
+    return exit_code::nothing;
+  }
+  const bool written = write_outputs(shown, o, words.wide);
+  if (o.outputs.empty()) print_table(shown, o, words.wide);
+  print_explanations(merged.report, shown.rows, o);
+  return written ? exit_code::ok : exit_code::usage;
 }
 
 }  // namespace flashbench

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,14 +12,17 @@
 #include "cli/guests.hpp"
 #include "cli/known_roster.hpp"
 #include "cli/output.hpp"
+#include "cli/places.hpp"
 #include "cli/run_words.hpp"
 #include "cli/saving.hpp"
 #include "compare/compare.hpp"
 #include "compare/exit_code.hpp"
 #include "device/peaks.hpp"
 #include "estimate/estimate.hpp"
+#include "estimate/ladder.hpp"
 #include "plan/plan.hpp"
 #include "report/report.hpp"
+#include "schedule/interrupt.hpp"
 #include "schedule/schedule.hpp"
 
 namespace flashbench {
@@ -48,7 +52,7 @@ ScheduleEvents events_for(Console& console, Saving& saving) {
 std::map<std::string, double> thresholds_of(const UserRequest& request, const Roster& roster) {
   std::map<std::string, double> thresholds;
   for (const Sweep& sweep : request.sweeps) {
-    if (!sweep.threshold) continue;
+    if (!sweep.threshold || !is_for(sweep, roster.backend)) continue;
     UserRequest one = request;
     one.sweeps = {sweep};
     for (const Case& what : make_plan(one, roster).cases) thresholds[key(what)] = *sweep.threshold;
@@ -75,8 +79,9 @@ int compare_with(const Report& baseline, const Report& report, const UserRequest
 struct Preparation {
   Roster roster;
   Plan plan;
-  Report report;           // without rows
-  std::vector<Row> known;  // of --resume
+  Report report;            // without rows
+  std::vector<Row> known;   // of --resume
+  std::vector<Row> beside;  // of the same, but not of this sweep: they stay in --json
   std::vector<Ceiling> earlier_ceilings;
   std::optional<Report> baseline;
 };
@@ -84,12 +89,24 @@ struct Preparation {
 // Wrong words come before a device that cannot be used, as far as they are wrong without one.
 Roster roster_for(const UserRequest& request) {
   std::string why;
-  Roster roster = roster_or_known(request.options.device, &why);
+  Roster roster = roster_or_known(request.options, &why);
   if (why.empty()) return roster;
   UserRequest nameless = request;
   for (Sweep& sweep : nameless.sweeps) sweep.impl.clear();
   make_plan(nameless, roster);
   throw DeviceError(why);
+}
+
+// A folder of --dump that --load reads would change under those who read it.
+void keep_inputs(const Plan& plan, const Options& options) {
+  if (options.dump_dir.empty() || options.load_dir.empty()) return;
+  for (const Case& what : plan.cases)
+    if (const auto folder = std::filesystem::path(options.dump_dir) / folder_name(what);
+        are_one_file(folder.string(), options.load_dir))
+      throw UsageError(
+          fmt::format("--dump would write over the inputs of --load {}: choose another "
+                      "folder for it",
+                      options.load_dir));
 }
 
 Preparation prepare(const RunWords& words) {
@@ -102,21 +119,30 @@ Preparation prepare(const RunWords& words) {
   for (WorkerFacts& worker : ready.roster.workers)
     if (worker.hello.device) apply_peak(*worker.hello.device, options.peak_tflops);
   ready.plan = make_plan(words.request, ready.roster);
+  keep_inputs(ready.plan, options);
+  if (options.check != Check::none) require_judge(ready.roster);
   ready.report = blank_report(words.request, ready.roster.workers.front().hello);
   if (!earlier) return ready;
   ready.known = resumable_rows(*earlier, ready.report);
   ready.earlier_ceilings = earlier->ceilings;
+  if (are_one_file(options.output("json"), options.resume_file))
+    ready.beside = rows_beside(ready.plan, *earlier);
   return ready;
 }
 
-int measure(const RunWords& words, const Preparation& ready) {
-  const Options& options = words.request.options;
-  Console console;
+void say_before(Console& console, const Preparation& ready, const Options& options) {
   for (const std::string& notice : ready.roster.notices) console.warn(notice);
+  for (const std::string& notice : ready.plan.notices) console.warn(notice);
+  if (!ready.beside.empty())
+    console.warn(fmt::format("{} rows of {} are not in this sweep: they stay there as they are",
+                             ready.beside.size(), options.resume_file));
+}
+
+// Runs the plan; what it makes is the report.
+Report run(const Preparation& ready, const Options& options, Console& console, Saving& saving) {
   Report report = ready.report;
   report.rows = unfinished_rows(ready.plan, ready.known);
-  Saving saving(options, report);
-
+  saving.begin(with_rows(report, ready.beside));
   ScheduleResult result =
       run_plan(ready.plan, ready.roster, options, events_for(console, saving), ready.known);
   report.rows = std::move(result.rows);
@@ -127,14 +153,27 @@ int measure(const RunWords& words, const Preparation& ready) {
   report.measurement = std::move(result.measurement);
   report.complete = !result.interrupted;
   add_speedups(report.rows);
+  add_ladder(report.rows);
+  return report;
+}
 
+int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
+  const InterruptScope scope;  // until all is written
+  const Options& options = words.request.options;
+  Console console;
+  say_before(console, ready, options);
+  const Report report = run(ready, options, console, saving);
   std::vector<int> codes{exit_code_of_rows(report.rows, options.strict)};
-  if (write_outputs(report, options, words.wide))
+  if (write_outputs(report, options, words.wide, ready.beside))
     saving.discard();
   else
     codes.push_back(exit_code::usage);
-  print_table(report, options, words.wide);
-  if (result.interrupted) codes.push_back(exit_code::interrupted);
+  if (options.profile)
+    print_profiled(report, options);
+  else
+    print_table(report, options, words.wide);
+  print_explanations(report, report.rows, options);
+  if (interrupted()) codes.push_back(exit_code::interrupted);
   if (ready.baseline)
     codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));
   if (!options.against.empty() && options.check != Check::only)
@@ -146,10 +185,11 @@ int measure(const RunWords& words, const Preparation& ready) {
 
 int run_command(const Arguments& arguments) {
   const RunWords words = read_run_words(arguments);
+  Saving saving(words.request.options);
   if (words.request.options.dry_run) return dry_run(words);
   const Preparation ready = prepare(words);
   if (ready.plan.cases.empty()) return nothing_matched(ready.plan);
-  return measure(words, ready);
+  return measure(words, ready, saving);
 }
 
 }  // namespace flashbench

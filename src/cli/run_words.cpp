@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
+#include "cli/contradictions.hpp"
 #include "plan/axes.hpp"
 #include "plan/config.hpp"
 #include "plan/values.hpp"
@@ -112,18 +114,14 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                               "a saved report to compare this run with", o.baseline_file));
   table.push_back(flag_option("allow-different", running_group,
                               "compare even across devices and inputs", o.allow_different));
-  table.push_back(text_option("filter", "GLOB", running_group,
-                              "only cases whose key (IMPL/PASS/b1/h16/kv16/q1024/k1024/d128/...,\n"
-                              "as in the reports) matches as a whole, or one of whose parts\n"
-                              "between slashes does: v1, 'q*', causal, v2/fwd, '*d64/fp16*'",
-                              o.filter));
+  table.push_back(filter_option(o.filter, running_group, "cases"));
   table.push_back(flag_option("dry-run", running_group,
                               "show the cases, their FLOPs, bytes, memory and time; needs no GPU",
                               o.dry_run));
   table.push_back(
       text_option("resume", "FILE", running_group,
                   "take finished rows from an earlier report of this device and build;\n"
-                  "without --json the result goes back to FILE",
+                  "without --json the result goes back to FILE, whose other rows stay in it",
                   o.resume_file));
   table.push_back(files_option("against", "[LABEL=]PREFIX",
                                "another build's install or build folder: its implementations join\n"
@@ -133,31 +131,26 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                                "more implementations: a shared library, or a Python file for\n"
                                "python3; repeatable",
                                o.plugins));
+  table.push_back(flag_option("profile", running_group,
+                              "run each row once, untimed and unchecked, for ncu, nsys or\n"
+                              "compute-sanitizer with --target-processes all; --timeout is then "
+                              "[3600]",
+                              o.profile));
   table.push_back(not_built("counters", "", "hardware counters are"));
-  table.push_back(not_built("profile", "", "profiling is"));
-  table.push_back(not_built("explain", "", "explaining formulas is"));
 }
 
-void refuse_pair(const RunWords& words, std::string_view one, std::string_view other,
-                 std::string_view why) {
-  if (words.given.contains(std::string(one)) && words.given.contains(std::string(other)))
-    throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
+// A pass by itself: whatever the profiler makes of its time, it is waited for.
+void prepare_to_profile(RunWords& words) {
+  constexpr double longest_s = 3600;
+  Options& options = words.request.options;
+  options.check = Check::none;
+  if (!words.given.contains("timeout")) options.timeout_s = longest_s;
 }
 
-void refuse_contradictions(const RunWords& words) {
-  constexpr const char* masks = "for both masks write --mask full,causal";
-  for (const Contradiction& each : contradictions())
-    refuse_pair(words, each.one, each.other, each.why);
-  refuse_pair(words, "causal", "no-causal", masks);
-  refuse_pair(words, "causal", "mask", masks);
-  refuse_pair(words, "no-causal", "mask", masks);
-  refuse_pair(words, "load", "init", "the values come from the files");
-  refuse_pair(words, "load", "seed", "the values come from the files");
-  if (words.given.contains("threshold") && !words.given.contains("baseline") &&
-      !words.given.contains("against"))
-    throw UsageError("--threshold says nothing without --baseline or --against");
-  if (words.given.contains("allow-different") && !words.given.contains("baseline"))
-    throw UsageError("--allow-different says nothing without --baseline");
+std::vector<ReadFile> read_files(const RunWords& words) {
+  std::error_code error;
+  if (!std::filesystem::exists(words.config, error)) return {};  // an installed config's name
+  return {{"--config", words.config}};
 }
 
 // What a config may have said that --iters overrides; a row's command must not repeat it.
@@ -180,6 +173,7 @@ std::vector<Option> run_options(RunWords& words) {
            listed(installed_configs()) + "]",
        false, [&words](const Values& values) {
          UserRequest read = read_config(values[0]);
+         words.config = values[0];
          words.request.sweeps = std::move(read.sweeps);
          words.request.options = std::move(read.options);
        }});
@@ -189,9 +183,11 @@ std::vector<Option> run_options(RunWords& words) {
     table.push_back(mask_flag(words, "causal", Mask::causal));
     table.push_back(mask_flag(words, "no-causal", Mask::full));
   }
-  table.push_back(text_option("load", "DIR", inputs_group,
-                              "Q, K, V, dO from q.npy, k.npy, v.npy, do.npy, each (b, s, h, d)",
-                              o.load_dir));
+  table.push_back(
+      text_option("load", "DIR", inputs_group,
+                  "Q, K, V, dO from q.npy, k.npy, v.npy, do.npy, each (b, s, h, d); dtype,\n"
+                  "mask, scale, layout from a case.json of --dump where no option names them",
+                  o.load_dir));
   table.push_back(text_option("dump", "DIR", inputs_group,
                               "write inputs and outputs as .npy, a folder a row", o.dump_dir));
   for (const Setting& setting : settings()) table.push_back(setting_option(words, setting));
@@ -219,10 +215,16 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
   refuse_contradictions(words);
   Options& options = words.request.options;
   if (options.iters) forget_stop_rule(options);
+  if (options.profile) prepare_to_profile(words);
   check_device_word(options.device);
-  if (options.json_file.empty() && !options.resume_file.empty() && !options.dry_run)
-    options.json_file = options.resume_file;
-  check_outputs(options);
+  if (!options.resume_file.empty() && !options.dry_run)
+    options.outputs.try_emplace("json", options.resume_file);
+  if (options.dry_run && are_one_file(options.output("json"), options.resume_file))
+    throw UsageError(
+        fmt::format("--json and --resume are both {}: a dry run would write over the "
+                    "rows that it holds",
+                    options.resume_file));
+  check_outputs(options, read_files(words));
   return words;
 }
 
@@ -241,6 +243,7 @@ Command run_help() {
           "  list                  implementations, and what each supports here\n"
           "  doctor                how small a difference this machine can resolve today\n"
           "  selftest              plant known faults, show that each is caught\n"
+          "  claims                each claim of the source document: holds here or not\n"
           "  --version             version, commit and build\n"
           "\n"
           "Every axis takes a value, a comma list, or an inclusive range: 512:16k:*2,\n"

@@ -12,6 +12,7 @@ namespace flashbench {
 struct RunWords {
   UserRequest request;
   bool wide = false;
+  std::string config;           // of --config
   std::set<std::string> given;  // names of the options that the user gave
 };
 

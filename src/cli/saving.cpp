@@ -2,26 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "cli/places.hpp"
 #include "record/json.hpp"
 #include "report/report.hpp"
 
 namespace flashbench {
 
 namespace {
-
-std::string journal_of(const std::string& report) {
-  return report + ".journal";
-}
-
-bool is_plain_file(const std::string& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  return path != "-" &&
-         (!std::filesystem::exists(status) || std::filesystem::is_regular_file(status));
-}
 
 std::vector<Row> journalled_rows(const std::string& report) {
   try {
@@ -33,30 +24,39 @@ std::vector<Row> journalled_rows(const std::string& report) {
 
 }  // namespace
 
-Saving::Saving(const Options& options, const Report& unfinished) {
-  if (options.json_file.empty() || !is_plain_file(options.json_file)) return;
+Saving::Saving(const Options& options) {
+  report_ = options.output("json");
+  if (report_.empty() || !is_plain_file(report_)) return;
   try {
-    write_atomically(options.json_file, report_text(unfinished));
-    journal_ = std::make_unique<Journal>(journal_of(options.json_file));
+    journal_ = std::make_unique<Journal>(journal_of(report_));
+  } catch (const std::exception& error) {
+    throw UsageError(fmt::format("--json {}: {}", report_, error.what()));
+  }
+}
+
+void Saving::begin(const Report& unfinished) {
+  if (!journal_) return;
+  try {
+    write_atomically(report_, report_text(unfinished));  // has the rows of an earlier journal
+    journal_->begin();
   } catch (const std::exception& error) {
     throw UsageError(error.what());
   }
 }
 
 std::string Saving::row_finished(const Row& row) {
-  if (!journal_) return {};
+  if (!journal_ || broken_) return {};
   try {
     journal_->append(row);
     return {};
   } catch (const std::exception& error) {
-    journal_.reset();
+    broken_ = true;
     return fmt::format("rows are kept only when the run ends: {}", error.what());
   }
 }
 
 void Saving::discard() {
   if (journal_) journal_->discard();
-  journal_.reset();
 }
 
 std::optional<Report> report_to_resume(const Options& options) {
@@ -71,7 +71,25 @@ std::optional<Report> report_to_resume(const Options& options) {
     else
       earlier.rows[found->second] = std::move(row);
   }
+  for (Row& row : earlier.rows)  // the new report may have another one
+    if (row.label.empty()) row.label = earlier.label;
   return earlier;
+}
+
+std::vector<Row> rows_beside(const Plan& plan, const Report& earlier) {
+  std::unordered_set<std::string> planned;
+  for (const Case& what : plan.cases) planned.insert(key(what));
+  std::vector<Row> rows;
+  for (const Row& row : earlier.rows)
+    if (!planned.contains(identity(row))) rows.push_back(row);
+  return rows;
+}
+
+Report with_rows(Report report, const std::vector<Row>& more) {
+  const auto not_run = [](const Row& row) { return row.status == Status::not_run; };
+  if (std::ranges::any_of(more, not_run)) report.complete = false;
+  report.rows.insert(report.rows.end(), more.begin(), more.end());
+  return report;
 }
 
 std::vector<Row> unfinished_rows(const Plan& plan, const std::vector<Row>& known) {

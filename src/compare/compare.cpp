@@ -64,8 +64,6 @@ class Comparer {
   Comparer(const Report& base, const Report& now, const CompareOptions& options)
       : base_(base), now_(now), options_(options) {
     result_.differing = differing_fields(base, now);
-    if (!result_.differing.empty() && !options.allow_different)
-      obstacle_ = result_.differing.front();
     result_.warnings = doubts(base, now);
   }
 
@@ -123,13 +121,17 @@ class Comparer {
                        without_repeats(now.inputs_checksum));
   }
 
-  // What forbids to compare these two; empty when nothing does.
+  // What forbids to compare these two, of which either may come from a merged report; empty when
+  // nothing does.
   std::string obstacle(const Row& base, const Row& now) {
-    const std::string field = other_inputs(base, now);
-    if (field.empty()) return obstacle_;
+    std::vector<std::string> fields =
+        differing_fields(origin_of(base_, base), origin_of(now_, now));
+    if (std::string inputs = other_inputs(base, now); !inputs.empty())
+      fields.insert(fields.begin(), std::move(inputs));
     auto& list = result_.differing;
-    if (std::find(list.begin(), list.end(), field) == list.end()) list.push_back(field);
-    return options_.allow_different ? std::string() : field;
+    for (const std::string& field : fields)
+      if (std::ranges::find(list, field) == list.end()) list.push_back(field);
+    return fields.empty() || options_.allow_different ? std::string() : fields.front();
   }
 
   Pair judged(const Row& base, const Row& now) {
@@ -211,7 +213,6 @@ class Comparer {
   const Report& now_;
   const CompareOptions& options_;
   Comparison result_;
-  std::string obstacle_;  // what forbids every pair
   Index exact_, loose_;
   std::set<std::string> new_keys_;
   std::set<const Row*> met_;

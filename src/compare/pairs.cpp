@@ -116,13 +116,12 @@ void judge_pair(Pair& pair, const Row& base, const Row& now) {
   if (base.tflops && now.tflops && *base.tflops > 0) pair.tflops = *now.tflops / *base.tflops;
   if (pair.tflops && !std::isfinite(*pair.tflops)) pair.tflops.reset();
   pair.change = change_of(*pair.time, pair.threshold);
-  pair.has_interval = has_interval(*base.time) && has_interval(*now.time);
   if (base.time->n == 1 || now.time->n == 1) {
     pair.change = Change::unsure;
     pair.reason = "a single sample has no interval";
   } else if (pair.change == Change::unsure) {
     pair.reason = "the intervals are too wide to tell";
-  } else if (!pair.has_interval) {
+  } else if (!pair.time->has_interval) {
     pair.reason = fmt::format("by the median: {} no interval", without_interval(base, now));
   }
 }

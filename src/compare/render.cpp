@@ -43,7 +43,7 @@ std::string percent_more(double quotient) {
 }
 
 std::string interval_of(const Pair& pair) {
-  if (!pair.time || !pair.has_interval) return missing;
+  if (!pair.time || !pair.time->has_interval) return missing;
   return percent_more(pair.time->low) + " to " + percent_more(pair.time->high);
 }
 
@@ -66,10 +66,6 @@ Report rows_of(const Comparison& comparison) {
   Report report;
   for (const Pair& pair : comparison.pairs) report.rows.push_back(pair.row);
   return report;
-}
-
-const Axis& axis_called(std::string_view name) {
-  return *std::ranges::find(axes(), name, &Axis::name);
 }
 
 // One part of a shape, "h16" or nothing a row, as wide as the widest. `follows`: the axis whose

@@ -41,7 +41,7 @@ class Spreading {
     // Had the one been slower by this much, the interval would have left out 1; whichever is the
     // one, hence the larger of both.
     farthest_ = std::max({farthest_, distance(pair.time->low), distance(pair.time->high)});
-    all_have_intervals_ = all_have_intervals_ && pair.has_interval;
+    all_have_intervals_ = all_have_intervals_ && pair.time->has_interval;
     if (pair.change == Change::faster || pair.change == Change::slower) ++spread_.alarms;
   }
   Spread result() const {

@@ -119,45 +119,12 @@ double least_bytes(const Problem& problem, const Traffic& traffic) {
   return bytes;
 }
 
-struct Floor {
-  double seconds = 0;
-  std::string binds;
-};
-
-// A kernel can be no faster than its slowest resource; kernels run one after the other.
-Floor floor_of(const Problem& problem, const Cost& cost, const std::vector<Ceiling>& ceilings) {
-  Floor floor;
-  std::map<std::string, double> bound_by;
-  for (const KernelCost& kernel : cost.kernels) {
-    const std::pair<std::string, double> terms[] = {{std::string(name(kernel.pipe)), kernel.flops},
-                                                    {"exp2", kernel.exponentials},
-                                                    {"copy", least_bytes(problem, kernel.traffic)}};
-    std::string slowest;
-    double seconds = 0;
-    for (const auto& [resource, amount] : terms) {
-      const double rate = rate_of(ceilings, resource);
-      if (rate <= 0 || amount / rate <= seconds) continue;
-      seconds = amount / rate;
-      slowest = resource;
-    }
-    floor.seconds += seconds;
-    if (!slowest.empty()) bound_by[slowest] += seconds;
-  }
-  double most = 0;
-  for (const auto& [resource, seconds] : bound_by)
-    if (seconds > most) {
-      most = seconds;
-      floor.binds = resource;
-    }
-  return floor;
-}
-
 void derive_utilization(Row& row, const std::vector<Ceiling>& ceilings,
                         const std::optional<double>& peak_tflops) {
   if (row.tflops && peak_tflops && *peak_tflops > 0)
     row.utilization.peak = *row.tflops / *peak_tflops;
   if (!row.cost) return;
-  const Floor floor = floor_of(row.what.problem, *row.cost, ceilings);
+  const Floor floor = floor_of(kernel_floors(row.what.problem, *row.cost, ceilings));
   if (floor.binds.empty()) return;
   row.utilization.binds = floor.binds;
   row.utilization.floor_ms = 1e3 * floor.seconds;
@@ -215,10 +182,48 @@ std::optional<Ratio> ratio(const Time& over, const Time& under) {
       std::hypot(std::log(over.median / low(over)), std::log(high(under) / under.median));
   const double up =
       std::hypot(std::log(high(over) / over.median), std::log(under.median / low(under)));
-  const Ratio result{value, value * std::exp(-down), value * std::exp(up)};
+  const Ratio result{value, value * std::exp(-down), value * std::exp(up),
+                     has_interval(over) && has_interval(under)};
   for (const double each : {result.value, result.low, result.high})
     if (!positive(each)) return std::nullopt;
   return result;
+}
+
+std::vector<KernelFloor> kernel_floors(const Problem& problem, const Cost& cost,
+                                       const std::vector<Ceiling>& ceilings) {
+  std::vector<KernelFloor> floors;
+  for (const KernelCost& kernel : cost.kernels) {
+    KernelFloor& floor = floors.emplace_back();
+    floor.kernel = kernel.kernel;
+    const std::pair<std::string, double> needs[] = {{std::string(name(kernel.pipe)), kernel.flops},
+                                                    {"exp2", kernel.exponentials},
+                                                    {"copy", least_bytes(problem, kernel.traffic)}};
+    for (const auto& [resource, amount] : needs) {
+      if (!(amount > 0)) continue;
+      const double rate = rate_of(ceilings, resource);
+      floor.terms.push_back({resource, amount, rate});
+      if (rate <= 0 || amount / rate <= floor.seconds) continue;
+      floor.seconds = amount / rate;
+      floor.binds = resource;
+    }
+  }
+  return floors;
+}
+
+Floor floor_of(const std::vector<KernelFloor>& kernels) {
+  Floor floor;
+  std::map<std::string, double> bound_by;
+  for (const KernelFloor& kernel : kernels) {
+    floor.seconds += kernel.seconds;
+    if (!kernel.binds.empty()) bound_by[kernel.binds] += kernel.seconds;
+  }
+  double most = 0;
+  for (const auto& [resource, seconds] : bound_by)
+    if (seconds > most) {
+      most = seconds;
+      floor.binds = resource;
+    }
+  return floor;
 }
 
 void derive(Row& row, const std::vector<Ceiling>& ceilings,
@@ -257,7 +262,7 @@ void add_speedups(std::vector<Row>& rows) {
       row.speedup = {vs, 1, 1, 1};
     } else if (const auto quotient = ratio(*base->time, *row.time)) {
       row.speedup = {vs, quotient->value, std::nullopt, std::nullopt};
-      if (has_interval(*base->time) && has_interval(*row.time)) {
+      if (quotient->has_interval) {
         row.speedup->low = quotient->low;
         row.speedup->high = quotient->high;
       }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <numbers>
 
+#include "judge/units.hpp"
 #include "worker/dtype.hpp"
 
 namespace flashbench::judge {
@@ -16,6 +17,14 @@ namespace {
 
 constexpr std::int64_t weight_bytes = std::int64_t{64} << 20;  // held at once by a call
 constexpr std::size_t most_rows_to_draw = 8;                   // of a block
+
+// Draws of the comparator: the same computation at the same precision, with other rounding errors.
+// Draw 0 rounds normalised P. Draw n > 0 rounds P relative to a reference value of its own and
+// divides at the end, as a kernel does that keeps exp(S - m) under a running maximum m.
+struct Draws {
+  int first = 0, count = 1;
+  bool rounded_scores = false;  // S is rounded to the dtype too: it lies in memory like that
+};
 
 // One row's scores to exp(S - max), in place. Returns their sum.
 float exponentials(float* s, std::int64_t visible) {
@@ -50,41 +59,9 @@ std::int64_t rows_at_once(const Problem& problem) {
   return std::clamp<std::int64_t>(weight_bytes / row, 4, block_rows);
 }
 
-// The largest finite error of rows [at, at + rows) of a block over the draws.
-double largest_error(const Inputs& inputs, const Keys& keys, const Block& block,
-                     const BlockReference& reference, std::int64_t at, std::int64_t rows,
-                     const Draws& draws) {
-  const Problem& problem = inputs.problem();
-  const auto q = inputs.rows(Tensor::q, block.batch, block.head, block.first + at, rows);
-  const auto o = comparator(problem, keys, q, block.first + at, draws);
-  const double* exact = reference.o.data() + at * problem.head_dim;
-  double most = 0;
-  for (std::size_t i = 0; i < o.size(); ++i) {
-    const double error = std::fabs(static_cast<double>(o[i]) - exact[i % q.size()]);
-    if (std::isfinite(error)) most = std::max(most, error);
-  }
-  return most;
-}
-
-// Over all further draws of a block.
-double drawn_error(const Inputs& inputs, const Keys& keys, const Block& block,
-                   const BlockReference& reference, bool rounded_scores) {
-  const auto rows = rows_to_draw(reference);
-  const auto at_once = static_cast<int>(rows_at_once(inputs.problem()));
-  double most = 0;
-  for (const std::int64_t row : rows) {
-    const int end = static_cast<int>(drawn_rows / rows.size()) + 1;
-    for (int draw = 1; draw < end; draw += at_once)
-      most = std::max(most, largest_error(inputs, keys, block, reference, row, 1,
-                                          {draw, std::min(at_once, end - draw), rounded_scores}));
-  }
-  return most;
-}
-
-}  // namespace
-
-std::vector<float> comparator(const Problem& problem, const Keys& keys, const std::vector<float>& q,
-                              std::int64_t first, const Draws& draws) {
+// O before it is rounded, by each draw: (draws, rows, d).
+std::vector<float> sums(const Problem& problem, const Keys& keys, const std::vector<float>& q,
+                        std::int64_t first, const Draws& draws) {
   const auto d = static_cast<int>(problem.head_dim);
   const std::int64_t rows = static_cast<std::int64_t>(q.size()) / d, all = rows * draws.count;
   const std::int64_t count = visible_keys(problem, first + rows - 1);
@@ -109,9 +86,54 @@ std::vector<float> comparator(const Problem& problem, const Keys& keys, const st
               n, keys.v.data(), d, 0, o.data(), d);
   for (std::int64_t at = 0; at < all * d; ++at) {
     const std::int64_t draw = at / (rows * d), row = at / d % rows;
-    float& x = o[static_cast<std::size_t>(at)];
-    x = rounded(problem.dtype, x * factors[static_cast<std::size_t>(row * draws.count + draw)]);
+    o[static_cast<std::size_t>(at)] *= factors[static_cast<std::size_t>(row * draws.count + draw)];
   }
+  return o;
+}
+
+// The largest finite error of rows [at, at + rows) of a block over the draws. How O happens to be
+// rounded is no draw, for it is the same in nearly all of them: beside its error before that, half
+// a unit of O counts at the least, as two independent errors add up.
+double largest_error(const Inputs& inputs, const Keys& keys, const Block& block,
+                     const BlockReference& reference, std::int64_t at, std::int64_t rows,
+                     const Draws& draws) {
+  const Problem& problem = inputs.problem();
+  const auto q = inputs.rows(Tensor::q, block.batch, block.head, block.first + at, rows);
+  const auto o = sums(problem, keys, q, block.first + at, draws);
+  const double* exact = reference.o.data() + at * problem.head_dim;
+  double most = 0;
+  for (std::size_t i = 0; i < o.size(); ++i) {
+    const double wanted = exact[i % q.size()];
+    const double error = std::fabs(rounded(problem.dtype, o[i]) - wanted);
+    if (!std::isfinite(error)) continue;
+    most = std::max(most, error);
+    if (draws.first > 0)
+      most = std::max(most, std::hypot(o[i] - wanted, half_unit_at(problem.dtype, wanted)));
+  }
+  return most;
+}
+
+// Over all further draws of a block.
+double drawn_error(const Inputs& inputs, const Keys& keys, const Block& block,
+                   const BlockReference& reference, bool rounded_scores) {
+  const auto rows = rows_to_draw(reference);
+  const auto at_once = static_cast<int>(rows_at_once(inputs.problem()));
+  double most = 0;
+  for (const std::int64_t row : rows) {
+    const int end = static_cast<int>(drawn_rows / rows.size()) + 1;
+    for (int draw = 1; draw < end; draw += at_once)
+      most = std::max(most, largest_error(inputs, keys, block, reference, row, 1,
+                                          {draw, std::min(at_once, end - draw), rounded_scores}));
+  }
+  return most;
+}
+
+}  // namespace
+
+std::vector<float> comparator(const Problem& problem, const Keys& keys, const std::vector<float>& q,
+                              std::int64_t first) {
+  std::vector<float> o = sums(problem, keys, q, first, {});
+  for (float& x : o) x = rounded(problem.dtype, x);
   return o;
 }
 

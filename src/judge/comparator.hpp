@@ -10,17 +10,9 @@
 
 namespace flashbench::judge {
 
-// Draws of the comparator: the same computation at the same precision, with other rounding errors.
-// Draw 0 rounds normalised P. Draw n > 0 rounds P relative to a reference value of its own and
-// divides at the end, as a kernel does that keeps exp(S - m) under a running maximum m.
-struct Draws {
-  int first = 0, count = 1;
-  bool rounded_scores = false;  // S is rounded to the dtype too: it lies in memory like that
-};
-
-// O of query rows [first, first + rows) by each draw: (draws, rows, d). q is (rows, d).
+// O of query rows [first, first + rows) of one head, (rows, d), as q is.
 std::vector<float> comparator(const Problem&, const Keys&, const std::vector<float>& q,
-                              std::int64_t first, const Draws& = {});
+                              std::int64_t first);
 
 // Raises comparator_error to the largest over further draws. One draw of a row whose P lies on few
 // keys is no measure of its dtype's error: those few roundings may all happen to be small. So the

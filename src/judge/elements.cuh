@@ -5,6 +5,7 @@
 #include <cuda_fp16.h>
 
 #include <cstdio>
+#include <type_traits>
 
 #include "flashbench/attention.h"
 
@@ -34,6 +35,14 @@ inline __device__ float rounded<__half>(float x) {
 template <>
 inline __device__ float rounded<__nv_bfloat16>(float x) {
   return __bfloat162float(__float2bfloat16_rn(x));
+}
+
+// Half a unit of the dtype in the last place of x; 0 where x is 0 or not finite.
+template <class Element>
+__device__ double half_unit_at(double x) {
+  constexpr int significand_bits = std::is_same_v<Element, __half> ? 11 : 8;
+  static_assert(sizeof(Element) == 2);
+  return x == 0 || !isfinite(x) ? 0 : ldexp(1.0, ilogb(x) - significand_bits);
 }
 
 // Eight neighbouring elements, in one load where they lie so.

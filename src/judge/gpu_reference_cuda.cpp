@@ -6,58 +6,16 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #include "judge/comparator.hpp"
+#include "judge/device_inputs.hpp"
 #include "judge/finish.hpp"
-#include "judge/gpu_lane.hpp"
 #include "judge/gpu_reference.hpp"
 #include "judge/gradient_lane.hpp"
-#include "judge/keys.hpp"
-#include "judge/reference_cuda.hpp"
-#include "worker/convert.hpp"
-#include "worker/dtype.hpp"
-#include "worker/parallel.hpp"
 
 namespace flashbench::judge {
 
 namespace {
-
-// The inputs of one set on the device, (b, h, s, d); no dO without a backward. NaN and infinities
-// of V stand there as 0.
-struct Uploaded {
-  Uploaded(const Inputs&, int ordinal);
-  DeviceBytes q, k, v, d_o;
-  std::vector<std::vector<Wild>> wild;  // by batch and KV head
-};
-
-Uploaded::Uploaded(const Inputs& inputs, int ordinal)
-    : q(inputs.elements(Tensor::q).size()),
-      k(inputs.elements(Tensor::k).size()),
-      v(inputs.elements(Tensor::v).size()),
-      d_o(inputs.elements(Tensor::d_o).size()) {
-  const Problem& problem = inputs.problem();
-  for (const auto& [to, tensor] :
-       {std::pair{&q, Tensor::q}, {&k, Tensor::k}, {&v, Tensor::v}, {&d_o, Tensor::d_o}}) {
-    const auto from = inputs.elements(tensor);
-    check(cudaMemcpy(to->data(), from.data(), from.size(), cudaMemcpyHostToDevice));
-  }
-  wild.resize(static_cast<std::size_t>(problem.batch * problem.kv_heads));
-  const std::int64_t head = problem.seq_k * problem.head_dim;
-  parallel_for(static_cast<std::int64_t>(wild.size()), [&](std::int64_t i) {
-    std::vector<float> values =
-        inputs.rows(Tensor::v, i / problem.kv_heads, i % problem.kv_heads, 0, problem.seq_k);
-    auto& found = wild[static_cast<std::size_t>(i)] = take_wild(values, problem.head_dim);
-    if (found.empty()) return;
-    check(cudaSetDevice(ordinal));
-    const auto bytes = static_cast<std::size_t>(head * bytes_of(problem.dtype));
-    std::vector<std::byte> tame(bytes);
-    narrow(problem.dtype, values.data(), tame.data(), head);
-    check(cudaMemcpy(v.data() + static_cast<std::size_t>(i) * bytes, tame.data(), bytes,
-                     cudaMemcpyHostToDevice));
-  });
-  check(cudaDeviceSynchronize());  // the lanes' streams do not wait for copies
-}
 
 // The checksum alone is of logical rows: other lengths may share it, and lie otherwise.
 std::string identity_of(const Inputs& inputs) {
@@ -82,25 +40,25 @@ class GpuReference : public Reference {
                            const std::function<void()>& finished) const override;
 
  private:
-  std::shared_ptr<Uploaded> uploaded(const Inputs&) const;
+  std::shared_ptr<DeviceInputs> uploaded(const Inputs&) const;
   // Calls use(Lane&) with a lane that has room for as many rows.
   template <class Use>
   auto with_lane(std::int64_t rows, std::int64_t d, Use use) const;
 
   int ordinal_;
   mutable std::mutex guard_;
-  mutable std::map<std::string, std::shared_ptr<Uploaded>> sets_;  // by identity
+  mutable std::map<std::string, std::shared_ptr<DeviceInputs>> sets_;  // by identity
   mutable std::vector<std::unique_ptr<Lane>> idle_;
   mutable GradientLanes gradient_lanes_;
 };
 
-std::shared_ptr<Uploaded> GpuReference::uploaded(const Inputs& inputs) const {
+std::shared_ptr<DeviceInputs> GpuReference::uploaded(const Inputs& inputs) const {
   const std::string identity = identity_of(inputs);
   const std::lock_guard<std::mutex> lock(guard_);
   const auto known = sets_.find(identity);
   if (known != sets_.end()) return known->second;
   sets_.clear();
-  return sets_[identity] = std::make_shared<Uploaded>(inputs, ordinal_);
+  return sets_[identity] = std::make_shared<DeviceInputs>(inputs, ordinal_);
 }
 
 template <class Use>
@@ -120,29 +78,6 @@ auto GpuReference::with_lane(std::int64_t rows, std::int64_t d, Use use) const {
   idle_.push_back(std::move(lane));
   return result;
 }
-
-// Some rows of one head as a problem of their own. A causal block sees no key behind its last
-// row's: given as many keys as that row sees, its mask is that of such a problem.
-struct HeadProblem {
-  FlashbenchProblem problem;
-  FlashbenchForward arguments{};
-
-  HeadProblem(const Inputs& inputs, const Uploaded& device, const Block& rows) {
-    const Problem& whole = inputs.problem();
-    const std::int64_t d = whole.head_dim, bytes = bytes_of(whole.dtype);
-    problem = to_c(whole, FLASHBENCH_FORWARD);
-    problem.batch = problem.query_heads = problem.kv_heads = 1;
-    problem.seq_q = rows.rows;
-    problem.seq_k = visible_keys(whole, rows.first + rows.rows - 1);
-    const auto view = [&](const DeviceBytes& of, std::int64_t first) {
-      return FlashbenchTensor{of.data() + first * d * bytes, 0, d, 0};
-    };
-    const std::int64_t kv = rows.batch * whole.kv_heads + inputs.kv_head(rows.head);
-    arguments.q = view(device.q, (rows.batch * whole.heads + rows.head) * whole.seq_q + rows.first);
-    arguments.k = view(device.k, kv * whole.seq_k);
-    arguments.v = view(device.v, kv * whole.seq_k);
-  }
-};
 
 // Neighbours are computed in one launch: calls each(first block, count, their rows together).
 template <class Each>
@@ -186,20 +121,18 @@ void add_tasks(std::vector<DrawTask>& tasks, const BlockReference& reference, st
 std::vector<BlockReference> GpuReference::forward(const Inputs& inputs,
                                                   std::span<const Block> blocks) const {
   check(cudaSetDevice(ordinal_));
-  const std::shared_ptr<Uploaded> device = uploaded(inputs);
+  const std::shared_ptr<DeviceInputs> device = uploaded(inputs);
   const Problem& problem = inputs.problem();
   std::vector<BlockReference> references;
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
-    const HeadProblem head(inputs, *device, stretch);
-    const auto& wild = device->wild[static_cast<std::size_t>(stretch.batch * problem.kv_heads +
-                                                             inputs.kv_head(stretch.head))];
+    const HeadProblem head = device->head(stretch);
     const auto errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
       const RowResults results = lane.run(head.problem, head.arguments);
       std::vector<DrawTask> tasks;
       for (std::size_t i = 0; i < count; ++i) {
         const Block& block = blocks[first + i];
         const std::int64_t at = block.first - stretch.first;
-        references.push_back(block_of(problem, block, results, at, wild));
+        references.push_back(block_of(problem, block, results, at, device->wild(stretch)));
         add_tasks(tasks, references.back(), at, i);
       }
       if (problem.dtype == Dtype::fp32) return std::vector<float>(count);  // rounds nothing
@@ -217,9 +150,9 @@ void GpuReference::round_scores(const Inputs& inputs, std::span<const Block> blo
                                 std::span<BlockReference> references) const {
   const Problem& problem = inputs.problem();
   check(cudaSetDevice(ordinal_));
-  const std::shared_ptr<Uploaded> device = uploaded(inputs);
+  const std::shared_ptr<DeviceInputs> device = uploaded(inputs);
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
-    const HeadProblem head(inputs, *device, stretch);
+    const HeadProblem head = device->head(stretch);
     std::vector<double> exact;
     std::vector<DrawTask> tasks;
     for (std::size_t i = 0; i < count; ++i) {
@@ -238,30 +171,6 @@ void GpuReference::round_scores(const Inputs& inputs, std::span<const Block> blo
   });
 }
 
-// A group as a problem of its own.
-FlashbenchProblem group_problem(const Problem& whole) {
-  FlashbenchProblem problem = to_c(whole, FLASHBENCH_BACKWARD);
-  problem.batch = problem.kv_heads = 1;
-  problem.query_heads = heads_of_group(whole);
-  return problem;
-}
-
-FlashbenchBackward group_arguments(const Problem& whole, const Uploaded& device,
-                                   const Group& group) {
-  const std::int64_t d = whole.head_dim;
-  const auto view = [&](const DeviceBytes& of, std::int64_t head, std::int64_t seq) {
-    return FlashbenchTensor{of.data() + head * seq * d * bytes_of(whole.dtype), 0, d, seq * d};
-  };
-  const std::int64_t head = group.batch * whole.heads + first_head(whole, group);
-  const std::int64_t kv = group.batch * whole.kv_heads + group.kv_head;
-  FlashbenchBackward arguments{};
-  arguments.q = view(device.q, head, whole.seq_q);
-  arguments.k = view(device.k, kv, whole.seq_k);
-  arguments.v = view(device.v, kv, whole.seq_k);
-  arguments.d_o = view(device.d_o, head, whole.seq_q);
-  return arguments;
-}
-
 // One head of dQ out of all of a group's.
 Gradient head_of(const Gradient& all, std::int64_t head, std::int64_t rows, std::int64_t d) {
   const auto cut = [&](const auto& from, std::int64_t row) {
@@ -278,9 +187,9 @@ GroupGradients GpuReference::gradients(const Inputs& inputs, const Group& group,
   const Problem& whole = inputs.problem();
   GroupSums sums;
   try {
-    const std::shared_ptr<Uploaded> device = uploaded(inputs);
-    sums = gradient_lanes_.run(group_problem(whole), group_arguments(whole, *device, group),
-                               rounded_scores, finished);
+    const std::shared_ptr<DeviceInputs> device = uploaded(inputs);
+    const GroupProblem problem = device->group(group);
+    sums = gradient_lanes_.run(problem.problem, problem.arguments, rounded_scores, finished);
   } catch (const Refusal& refusal) {
     if (refusal.status != Status::oom) throw;
     return cpu_gradients(inputs, group, rounded_scores, finished);

@@ -1,10 +1,12 @@
 // The kernels of a slice's gradients, in the order in which they run: S and dP, P = softmax(S), O,
-// dS, and the products that make dQ, dK and dV. P and dS lie in memory for the slice's rows and all
-// keys; tiles that the mask leaves nothing of are passed over.
+// dS, and the products that make dQ, dK and dV; then what P and dS say of the least errors. P and
+// dS lie in memory for the slice's rows and all keys; tiles that the mask leaves nothing of are
+// passed over.
 #pragma once
 
 #include "judge/elements.cuh"
 #include "judge/product.cuh"
+#include "judge/row_errors.hpp"
 
 namespace flashbench::judge::detail {
 
@@ -20,6 +22,7 @@ struct Slice {
   const float *q, *d_o, *k, *v;  // (rows, d), (Sk, d)
   const float *q_most, *d_o_most, *k_most;
 
+  __device__ bool rounded_scores() const { return stored != FLASHBENCH_FP32; }
   // Keys that a row of the slice sees.
   __device__ long long seen(long long row) const {
     return min(seq_k, max(0LL, (first + row) % seq_q + 1 + shift));
@@ -34,10 +37,18 @@ struct Slice {
 // What one precision makes of it: fp64 is the reference, fp32 the comparator.
 template <class Real>
 struct Made {
-  Real *p, *ds;                         // (rows, Sk); S and dP at first
-  Real *o, *dq;                         // (rows, d)
-  Real *dk, *dv;                        // (Sk, d)
-  double *dq_term, *dk_term, *dv_term;  // null in the comparator's
+  Real *p, *ds;         // (rows, Sk); S and dP at first
+  Real *o, *dq;         // (rows, d)
+  Real *dk, *dv;        // (Sk, d)
+  double* score_sizes;  // (rows); null in the comparator's
+};
+
+// What comes of the exact P and dS: see LeastErrors (least_error.hpp).
+struct LeastErrorsMade {
+  const double* p_k;  // (rows, d)
+  RowErrors* rows;
+  double *dq_terms, *dq_scores;                         // (rows)
+  double *dk_terms, *dk_scores, *dv_terms, *dv_scores;  // (Sk)
 };
 
 // `x` as the dtype holds it; fp64 is never rounded.
@@ -125,6 +136,8 @@ __global__ void __launch_bounds__(threads)
   top = largest(top);
   for (long long j = threadIdx.x; j < seen; j += threads) sum += p[j] = exp(p[j] - top);
   sum = total(sum);
+  if (made.score_sizes && threadIdx.x == 0)
+    made.score_sizes[row] = seen == 0 ? 0 : fmax(fabs(top), fabs(top + log(sum)));
   for (long long j = threadIdx.x; j < a.seq_k; j += threads)
     p[j] = j < seen ? kept(a.dtype, p[j] / sum) : Real{0};
 }
@@ -155,13 +168,9 @@ __global__ void __launch_bounds__(threads)
     dot += a.d_o[row * a.d + x] * kept(a.dtype, made.o[row * a.d + x]);
   dot = total(dot);
   const Real* p = made.p + row * a.seq_k;
-  Real *ds = made.ds + row * a.seq_k, most = 0;
-  for (long long j = threadIdx.x; j < a.seq_k; j += threads) {
+  Real* ds = made.ds + row * a.seq_k;
+  for (long long j = threadIdx.x; j < a.seq_k; j += threads)
     ds[j] = j < seen ? kept(a.dtype, p[j] * (ds[j] - dot)) : Real{0};
-    most = fmax(most, fabs(ds[j]) * a.k_most[j]);
-  }
-  most = largest(most);
-  if (made.dq_term && threadIdx.x == 0) made.dq_term[row] = most;
 }
 
 // dK += dS^T Q, and dV += P^T dO where blockIdx.z is 1. A block a tile.
@@ -183,20 +192,58 @@ __global__ void __launch_bounds__(threads, 2)
                [&](long long i, long long j, Real value) { to[i * a.d + j] += value; });
 }
 
-// The largest terms of dK and dV. A thread a key, a block a stretch of the rows.
+// The least errors of a row and of its dQ. A block a row.
 inline __global__ void __launch_bounds__(threads)
-    find_terms(const __grid_constant__ Slice a, const __grid_constant__ Made<double> made) {
+    measure_rows(const __grid_constant__ Slice a, const __grid_constant__ Made<double> made,
+                 const __grid_constant__ LeastErrorsMade to) {
+  const long long row = blockIdx.x;
+  const double *p = made.p + row * a.seq_k, *ds = made.ds + row * a.seq_k;
+  double dot = 0, squares = 0, p_k = 0, most = 0;
+  for (int x = threadIdx.x; x < a.d; x += threads) {
+    const double product = a.d_o[row * a.d + x] * made.o[row * a.d + x];
+    dot += product;
+    squares += product * product;
+    p_k = fmax(p_k, fabs(to.p_k[row * a.d + x]));
+  }
+  dot = total(dot);
+  p_k = largest(p_k);
+  for (long long j = threadIdx.x; j < a.seq_k; j += threads) {
+    const double product = ds[j] + p[j] * dot;  // P dP
+    squares += product * product;
+  }
+  const RowErrors errors =
+      row_errors(dot, total(squares), made.score_sizes[row], a.rounded_scores());
+  for (long long j = threadIdx.x; j < a.seq_k; j += threads)
+    most = fmax(most, units_of_ds(errors, p[j], ds[j], a.rounded_scores()) * a.k_most[j]);
+  most = largest(most);
+  if (threadIdx.x > 0) return;
+  to.rows[row] = errors;
+  to.dq_terms[row] = fmax(most, errors.dot_units * p_k);
+  to.dq_scores[row] = errors.weight * most + errors.dot_of_weights * p_k;
+}
+
+// The least errors of dK and dV. A thread a key, a block a stretch of the rows.
+inline __global__ void __launch_bounds__(threads)
+    measure_keys(const __grid_constant__ Slice a, const __grid_constant__ Made<double> made,
+                 const __grid_constant__ LeastErrorsMade to) {
   const long long blocks = (a.seq_k + threads - 1) / threads;
   const long long key = blockIdx.x % blocks * threads + threadIdx.x;
-  const long long row = blockIdx.x / blocks * tile;
+  const long long first = blockIdx.x / blocks * tile;
   if (key >= a.seq_k) return;
-  double dk = 0, dv = 0;
-  for (long long i = row; i < min(a.rows, row + tile); ++i) {
-    dk = fmax(dk, fabs(made.ds[i * a.seq_k + key]) * a.q_most[i]);
-    dv = fmax(dv, made.p[i * a.seq_k + key] * a.d_o_most[i]);
+  double dk_term = 0, dk_scores = 0, dv_term = 0, dv_scores = 0;
+  for (long long i = first; i < min(a.rows, first + tile); ++i) {
+    const RowErrors row = to.rows[i];
+    const double p = made.p[i * a.seq_k + key], ds = made.ds[i * a.seq_k + key];
+    const double units = units_of_ds(row, p, ds, a.rounded_scores());
+    dk_term = fmax(dk_term, fmax(units, p * row.dot_units) * a.q_most[i]);
+    dk_scores += fp32_of_ds(row, p, ds) * a.q_most[i];
+    dv_term = fmax(dv_term, p * row.score_units * a.d_o_most[i]);
+    dv_scores += p * row.weight * a.d_o_most[i];
   }
-  raise(made.dk_term + key, dk);
-  raise(made.dv_term + key, dv);
+  raise(to.dk_terms + key, dk_term);
+  raise(to.dv_terms + key, dv_term);
+  atomicAdd(to.dk_scores + key, dk_scores);
+  atomicAdd(to.dv_scores + key, dv_scores);
 }
 
 }  // namespace flashbench::judge::detail

@@ -55,13 +55,14 @@ class GradientLane {
  private:
   static GradientSums zeros(std::int64_t rows, std::int64_t d) {
     const auto elements = static_cast<std::size_t>(rows * d);
-    return {std::vector<double>(elements), std::vector<float>(elements),
-            std::vector<double>(static_cast<std::size_t>(rows))};
+    const std::vector<double> each_row(static_cast<std::size_t>(rows));
+    return {std::vector<double>(elements), std::vector<float>(elements), {each_row, each_row}};
   }
   void fetch(GradientSums& to, const DeviceSums& from, const RowSlice& rows, std::int64_t d) {
     stream_.fetch(to.exact.data() + rows.first * d, from.exact, rows.rows * d);
     stream_.fetch(to.comparator.data() + rows.first * d, from.comparator, rows.rows * d);
-    stream_.fetch(to.terms.data() + rows.first, from.terms, rows.rows);
+    stream_.fetch(to.least.terms.data() + rows.first, from.terms, rows.rows);
+    stream_.fetch(to.least.scores.data() + rows.first, from.scores, rows.rows);
   }
 
   std::int64_t bytes_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "judge/least_error.hpp"
 #include "judge/reference.hpp"
 
 namespace flashbench::judge {
@@ -25,12 +26,11 @@ bool all_finite(const Inputs&, const Group&);
 GroupGradients cpu_gradients(const Inputs&, const Group&, bool rounded_scores,
                              const std::function<void()>& finished);
 
-// The sums that make a gradient, without the scale and not yet rounded, and the largest |term| of
-// each of its rows in fp64.
+// The sums that make a gradient, without the scale and not yet rounded.
 struct GradientSums {
   std::vector<double> exact;
   std::vector<float> comparator;
-  std::vector<double> terms;
+  LeastErrors least;
 };
 Gradient finished_gradient(Dtype, double scale, GradientSums&&);
 

@@ -49,6 +49,7 @@ void clear(Launches& launches, const Slice& a, const GradientMemory& memory) {
     launches.clear(sums.exact, a.seq_k * a.d * 8);
     launches.clear(sums.comparator, a.seq_k * a.d * 4);
     launches.clear(sums.terms, a.seq_k * 8);
+    launches.clear(sums.scores, a.seq_k * 8);
   }
 }
 
@@ -91,6 +92,21 @@ Made<Real> made_in(const GradientMemory& memory, const Slice& a, Real* DeviceSum
   return made;
 }
 
+// The reference, and from P and dS, as long as they are there, the least errors.
+void make_exact(Launches& launches, const Slice& a, const GradientMemory& memory) {
+  auto made = made_in(memory, a, &DeviceSums::exact);
+  made.score_sizes = memory.score_sizes;
+  make(launches, a, made);
+  launches.add(&sum_over_keys<double>, dim3(tiles_of(a.rows), tiles_of(a.d)), a, made.p, a.k,
+               memory.p_k);
+  const LeastErrorsMade errors{memory.p_k,       memory.row_errors, memory.dq.terms,
+                               memory.dq.scores, memory.dk.terms,   memory.dk.scores,
+                               memory.dv.terms,  memory.dv.scores};
+  launches.add(&measure_rows, dim3(static_cast<unsigned>(a.rows)), a, made, errors);
+  const auto blocks = (a.seq_k + threads - 1) / threads * tiles_of(a.rows);
+  launches.add(&measure_keys, dim3(static_cast<unsigned>(blocks)), a, made, errors);
+}
+
 }  // namespace
 
 GradientMemory gradient_memory(const FlashbenchProblem& group, std::int64_t rows,
@@ -106,12 +122,16 @@ GradientMemory gradient_memory(const FlashbenchProblem& group, std::int64_t rows
     take(sums.exact, count * d);
     take(sums.comparator, count * d);
     take(sums.terms, count);
+    take(sums.scores, count);
   };
   take_sums(made.dq, rows);
   take_sums(made.dk, keys);
   take_sums(made.dv, keys);
   take(made.pairs, 2 * rows * keys);
   take(made.o, rows * d);
+  take(made.p_k, rows * d);
+  take(made.score_sizes, rows);
+  take(made.row_errors, rows);
   take(made.q, rows * d);
   take(made.d_o, rows * d);
   take(made.k, keys * d);
@@ -124,7 +144,7 @@ GradientMemory gradient_memory(const FlashbenchProblem& group, std::int64_t rows
 
 std::int64_t gradient_slice_rows(const FlashbenchProblem& group) {
   const std::int64_t all = group.query_heads * group.seq_q,
-                     row = group.seq_k * 16 + group.head_dim * 32;
+                     row = group.seq_k * 16 + group.head_dim * 40 + 128;
   return std::clamp<std::int64_t>(slice_bytes / row, 1, std::max<std::int64_t>(all, 1));
 }
 
@@ -161,13 +181,7 @@ FlashbenchStatus add_gradients(const FlashbenchProblem& p, const FlashbenchBackw
     default:
       widen<float>(launches, a, inputs, memory);
   }
-  auto exact = made_in(memory, a, &DeviceSums::exact);
-  exact.dq_term = memory.dq.terms;
-  exact.dk_term = memory.dk.terms;
-  exact.dv_term = memory.dv.terms;
-  make(launches, a, exact);
-  const auto blocks = (a.seq_k + threads - 1) / threads * tiles_of(a.rows);
-  launches.add(&find_terms, dim3(static_cast<unsigned>(blocks)), a, exact);
+  make_exact(launches, a, memory);
   make(launches, a, made_in(memory, a, &DeviceSums::comparator));
   if (launches.error == cudaSuccess) return FLASHBENCH_OK;
   cudaGetLastError();

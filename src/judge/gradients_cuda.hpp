@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "flashbench/attention.h"
+#include "judge/row_errors.hpp"
 
 namespace flashbench::judge {
 
@@ -14,11 +15,12 @@ struct RowSlice {
   std::int64_t first = 0, rows = 0;
 };
 
-// Sums without the scale, not yet rounded, and the largest |term| of each row. On the device.
+// Sums without the scale, not yet rounded, and what LeastErrors (least_error.hpp) says of each row.
+// On the device.
 struct DeviceSums {
   double* exact;
   float* comparator;
-  double* terms;
+  double *terms, *scores;
 };
 
 // What slices of up to `rows` rows need on the device, all of it contiguous.
@@ -27,6 +29,9 @@ struct GradientMemory {
   DeviceSums dk, dv;         // (Sk, d), over all slices so far
   double* pairs;             // S, then P, and dP, then dS: (2, rows, Sk), in fp32 too
   double* o;                 // (rows, d), likewise
+  double* p_k;               // (rows, d), P K
+  double* score_sizes;       // (rows), of the largest score and of the LSE
+  RowErrors* row_errors;     // (rows)
   float *q, *d_o;            // (rows, d)
   float *k, *v;              // (Sk, d)
   float *q_most, *d_o_most;  // (rows), the largest |element| of each

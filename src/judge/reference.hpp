@@ -44,8 +44,8 @@ struct Group {
 struct Gradient {
   std::vector<double> exact;
   std::vector<float> comparator;
-  // Half a unit of the dtype on the largest term of each row's sums: what rounding that one P or dS
-  // may cost an honest computation, whatever luck the comparator had with it. (rows)
+  // What the roundings that an honest computation must make cost it, whatever luck the comparator
+  // had with them. (rows)
   std::vector<double> least_error;
   // Whether the group's inputs hold a NaN or infinity that a masked weight of 0 may carry to any
   // element of this tensor, though mathematically it does not reach it.

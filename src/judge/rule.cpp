@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "judge/units.hpp"
+
 namespace flashbench::judge {
 
 namespace {
@@ -40,12 +42,6 @@ void measure(Outcome& outcome, const char* tensor, const std::array<std::int64_t
   if (ratio > 1)
     outcome.reason = fmt::format("{} is off by {:.3g}, more than the bound {:.3g}",
                                  place(tensor, at), error, bound);
-}
-
-// One unit in the last place of the dtype at a magnitude.
-double unit(Dtype dtype, double magnitude) {
-  if (dtype == Dtype::fp32 || !std::isfinite(magnitude) || magnitude == 0) return 0;
-  return std::ldexp(1.0, std::ilogb(magnitude) - (dtype == Dtype::fp16 ? 10 : 7));
 }
 
 void close(Outcome& outcome) {
@@ -88,7 +84,8 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
     double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
     if (rounded_scores) {  // lower scores than the top count as well, and may be larger in size
       const double finite_top = std::isfinite(top) ? std::fabs(top) : 0;
-      bound = std::max(bound, unit(dtype, std::max({1.0, std::fabs(wanted), finite_top})));
+      bound =
+          std::max(bound, 2 * half_unit_at(dtype, std::max({1.0, std::fabs(wanted), finite_top})));
     }
     if (std::isfinite(value) && std::isfinite(wanted)) {
       measure(outcome, "lse", at, std::fabs(value - wanted), bound);

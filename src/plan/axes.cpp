@@ -111,7 +111,8 @@ const std::vector<Setting> setting_table{
      [](Options& o, std::string_view text) {
        if (text == "true") o.check = Check::only;
      }},
-    {"timeout", "S", "seconds without a sign of life from a worker, more for huge passes [60]",
+    {"timeout", "S",
+     "seconds without a sign of life from a worker, its start included;\nmore for huge passes [60]",
      number, [](Options& o, std::string_view text) { o.timeout_s = parse_positive(text); }},
     {"peak-tflops", "X", "the datasheet peak, where it is unknown or another is meant", number,
      [](Options& o, std::string_view text) { o.peak_tflops = parse_positive(text); }},

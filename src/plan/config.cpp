@@ -75,6 +75,9 @@ class Reader {
     } else if (key == "device") {
       if (!value.is_string()) return mistake(path, "expected a string");
       request.options.device = value.get<std::string>();
+    } else if (key == "view") {
+      if (!value.is_string()) return mistake(path, "expected a string");
+      request.options.view = value.get<std::string>();
     } else if (key == "measurement") {
       if (!value.is_object()) return mistake(path, "expected an object");
       for (const auto& [name, of] : value.items()) read_setting(path + "." + name, name, of);
@@ -155,6 +158,7 @@ class Reader {
   void read_axis(const std::string& path, const std::string& key, const Json& value, Sweep& sweep) {
     if (key == "causal") return read_causal(path, value, sweep);
     if (key == "threshold") return read_threshold(path, value, sweep);
+    if (key == "backend") return read_backend(path, value, sweep);
     const SweepAxis* axis = find_axis(key);
     if (!axis)
       return mistake(path, fmt::format("there is no key \"{}\"{}", key,
@@ -191,15 +195,21 @@ class Reader {
     });
   }
 
+  void read_backend(const std::string& path, const Json& value, Sweep& sweep) {
+    if (!value.is_string())
+      return mistake(path, fmt::format("expected a word, found {}", value.dump()));
+    noting(path, [&] { sweep.backend = parse_word<Backend>(value.get<std::string>()); });
+  }
+
   Sweep everywhere_;  // what "measurement" says of an axis
 };
 
 }  // namespace
 
 ConfigKeys config_keys() {
-  ConfigKeys keys{{"$schema", "name", "description", "device", "measurement", "sweeps"},
+  ConfigKeys keys{{"$schema", "name", "description", "device", "view", "measurement", "sweeps"},
                   {"cache"},
-                  {"causal", "threshold"}};
+                  {"causal", "threshold", "backend"}};
   for (const SweepAxis& axis : sweep_axes()) keys.sweep.emplace_back(axis.name);
   for (const Setting& setting : settings()) keys.measurement.emplace_back(setting.name);
   return keys;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "plan/dumped.hpp"
 #include "plan/glob.hpp"
 #include "plan/loaded.hpp"
 #include "plan/names.hpp"
@@ -121,13 +122,26 @@ bool passes_filter(const std::string& filter, const Case& what) {
 
 }  // namespace
 
+bool is_for(const Sweep& sweep, Backend backend) {
+  return sweep.backend.value_or(backend) == backend;
+}
+
 Plan make_plan(const UserRequest& request, const Roster& roster) {
   const Options& options = request.options;
   Plan plan;
   std::unordered_set<std::string> seen;
+  if (std::ranges::none_of(request.sweeps,
+                           [&](const Sweep& s) { return is_for(s, roster.backend); }))
+    throw UsageError(
+        fmt::format("none of the config's sweeps is for the backend {}; --device "
+                    "chooses another",
+                    name(roster.backend)));
   for (const Sweep& given : request.sweeps) {
-    const Sweep sweep =
-        options.load_dir.empty() ? given : with_loaded_shapes(given, options.load_dir);
+    if (!is_for(given, roster.backend)) continue;
+    Sweep sweep = given;
+    if (const std::string& dir = options.load_dir; !dir.empty())
+      sweep =
+          with_dumped_problem(with_loaded_shapes(given, dir), dir, roster.backend, plan.notices);
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
       Case what = resolve(combination, options.deterministic);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -28,23 +29,31 @@ struct Sweep {
   std::vector<Init> init;
   std::vector<Cache> cache;
   std::optional<double> threshold;  // of this sweep, relative
+  std::optional<Backend> backend;   // where the sweep is run; on the other it is left out
 };
 
 enum class Check { full, only, none };
+
+// Seconds that a worker may give no sign of life: --timeout where it is not given.
+inline constexpr double default_timeout_s = 60;
 
 struct Options {
   std::string device = "auto";  // auto, cpu, cuda, or an ordinal
   std::uint64_t seed = 1;
   std::optional<std::int64_t> warmup, iters;
   std::int64_t min_samples = 10;
-  double time_budget_s = 1, precision = 0.005, timeout_s = 60;
+  double time_budget_s = 1, precision = 0.005, timeout_s = default_timeout_s;
   Check check = Check::full;
   bool deterministic = false, dry_run = false, strict = false, counters = false, profile = false,
        explain = false, allow_different = false;
   std::optional<double> peak_tflops, threshold;
-  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot;
+  std::string filter, label, load_dir, dump_dir, resume_file, baseline_file, pivot, view;
   std::vector<std::string> plugins, against;
-  std::string json_file, csv_file, md_file, junit_file;  // "-" is stdout
+  std::map<std::string, std::string> outputs;            // by format: the file; "-" is stdout
+  std::string output(const std::string& format) const {  // empty where there is none
+    const auto found = outputs.find(format);
+    return found == outputs.end() ? "" : found->second;
+  }
 };
 
 struct UserRequest {

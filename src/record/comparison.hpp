@@ -25,7 +25,6 @@ struct Pair {
   Change change = Change::not_comparable;
   std::optional<double> base_ms, new_ms, base_tflops, new_tflops;
   std::optional<Ratio> time;     // new / base: below 1 is faster
-  bool has_interval = false;     // of time: both reports gave the intervals of their medians
   std::optional<double> tflops;  // new / base: above 1 is better
   double threshold = 0;
   std::string reason;   // short; of all but clear FASTER, SLOWER and SAME

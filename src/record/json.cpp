@@ -49,16 +49,17 @@ Measurement measurement_from_json(const Json& json) {
   return measurement;
 }
 
-// A row whose file gives neither a key nor all that makes one has none to be equal.
+// A row whose file gives neither a key nor all that makes one has none to be equal. Of a merged
+// report only the rows of one origin.
 void refuse_equal_keys(const std::vector<Row>& rows) {
-  std::map<std::string, std::size_t> places;
+  std::map<std::pair<std::optional<std::size_t>, std::string>, std::size_t> places;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (rows[i].unrecorded.contains("key")) continue;
-    const auto [place, is_first] = places.try_emplace(identity(rows[i]), i);
+    const auto [place, is_first] = places.try_emplace({rows[i].origin, identity(rows[i])}, i);
     if (!is_first)
       throw ProtocolError("rows[" + std::to_string(place->second) + "] and rows[" +
-                          std::to_string(i) + "] have the same key " + line_of(place->first) +
-                          "; a report holds a row once");
+                          std::to_string(i) + "] have the same key " +
+                          line_of(place->first.second) + "; a report holds a row once");
   }
 }
 
@@ -110,14 +111,12 @@ DeviceFacts device_from_json(const Json& json) {
   return device;
 }
 
-Json to_json(const Report& report) {
-  Json ceilings = Json::array(), rows = Json::array();
+namespace {
+
+// All but rows and origins.
+Json top_to_json(const Report& report) {
+  Json ceilings = Json::array();
   for (const Ceiling& ceiling : report.ceilings) ceilings.push_back(ceiling_to_json(ceiling));
-  for (const Row& row : report.rows) {
-    Json each = to_json(row);
-    if (row.label.empty()) each["label"] = text_or_null(report.label);
-    rows.push_back(std::move(each));
-  }
   Json json = {{"schema", report_schema},
                {"complete", report.complete},
                {"tool",
@@ -128,11 +127,64 @@ Json to_json(const Report& report) {
                {"started", text_or_null(report.started)},
                {"label", text_or_null(report.label)},
                {"host", text_or_null(report.host)},
+               {"view", text_or_null(report.view)},
                {"device", to_json(report.device)},
                {"ceilings", std::move(ceilings)},
-               {"measurement", measurement_to_json(report.measurement)},
-               {"rows", std::move(rows)}};
+               {"measurement", measurement_to_json(report.measurement)}};
   take_out(json, report.unrecorded);
+  return json;
+}
+
+Report top_from_json(const Json& json) {
+  Report report;
+  report.complete = read_flag(json, "complete").value_or(false);
+  const Json& tool = read_object(json, "tool");
+  report.tool_version = read_text(tool, "version");
+  report.tool_commit = read_text(tool, "commit");
+  report.tool_build = read_text(tool, "build");
+  report.argv = read_texts(json, "argv");
+  report.started = read_text(json, "started");
+  report.label = read_text(json, "label");
+  report.host = read_text(json, "host");
+  report.view = read_text(json, "view");
+  report.device = device_from_json(read_object(json, "device"));
+  for (const Json& each : read_list(json, "ceilings"))
+    report.ceilings.push_back({read_text(each, "name"), read_number_or(each, "rate_per_s", 0),
+                               read_integer_or(each, "n", 0)});
+  report.measurement = measurement_from_json(read_object(json, "measurement"));
+  report.unrecorded = unrecorded_of_report(json, top_to_json(report));
+  return report;
+}
+
+Row row_of_report(const Json& json, const Report& report) {
+  Row row = row_from_json(json);
+  if (row.label == report.label) row.label.clear();
+  if (row.origin && *row.origin >= report.origins.size())
+    throw ProtocolError("\"origin\" is " + std::to_string(*row.origin) + ", and there are " +
+                        std::to_string(report.origins.size()) + " origins");
+  return row;
+}
+
+// What two tops say alike; null where they differ.
+Json shared_part(const Json& one, const Json& other) {
+  if (!one.is_object() || !other.is_object()) return one == other ? one : Json();
+  Json shared = Json::object();
+  for (const auto& [key, value] : one.items())
+    shared[key] = shared_part(value, member(other, key.c_str()));
+  return shared;
+}
+
+}  // namespace
+
+Json to_json(const Report& report) {
+  Json json = top_to_json(report);
+  if (!report.origins.empty()) json["origins"] = Json::array();
+  for (const Report& origin : report.origins) json["origins"].push_back(top_to_json(origin));
+  Json& rows = json["rows"] = Json::array();
+  for (const Row& row : report.rows) {
+    rows.push_back(to_json(row));
+    if (row.label.empty()) rows.back()["label"] = text_or_null(report.label);
+  }
   return json;
 }
 
@@ -145,32 +197,22 @@ Report report_from_json(const Json& json) {
     throw ProtocolError("\"schema\" is \"" + schema + "\", expected \"" + report_schema + "\"");
   const Json& rows = member(json, "rows");
   if (!rows.is_array()) throw ProtocolError("\"rows\": expected a list of rows");
-  Report report;
-  report.complete = read_flag(json, "complete").value_or(false);
-  const Json& tool = read_object(json, "tool");
-  report.tool_version = read_text(tool, "version");
-  report.tool_commit = read_text(tool, "commit");
-  report.tool_build = read_text(tool, "build");
-  report.argv = read_texts(json, "argv");
-  report.started = read_text(json, "started");
-  report.label = read_text(json, "label");
-  report.host = read_text(json, "host");
-  report.device = device_from_json(read_object(json, "device"));
-  for (const Json& each : read_list(json, "ceilings"))
-    report.ceilings.push_back({read_text(each, "name"), read_number_or(each, "rate_per_s", 0),
-                               read_integer_or(each, "n", 0)});
-  report.measurement = measurement_from_json(read_object(json, "measurement"));
-  report.unrecorded = unrecorded_of_report(json, to_json(report));
+  Report report = top_from_json(json);
+  for (const Json& origin : read_list(json, "origins"))
+    report.origins.push_back(top_from_json(origin));
   for (std::size_t i = 0; i < rows.size(); ++i) {
     try {
-      report.rows.push_back(row_from_json(rows[i]));
+      report.rows.push_back(row_of_report(rows[i], report));
     } catch (const ProtocolError& error) {
       throw ProtocolError("rows[" + std::to_string(i) + "]: " + error.what());
     }
-    if (report.rows.back().label == report.label) report.rows.back().label.clear();
   }
   refuse_equal_keys(report.rows);
   return report;
+}
+
+Report common_top(const Report& one, const Report& other) {
+  return top_from_json(shared_part(top_to_json(one), top_to_json(other)));
 }
 
 std::string report_text(const Report& report) {

@@ -29,6 +29,9 @@ DeviceFacts device_from_json(const Json&);
 // the wrong type, or two rows have the same key.
 Report report_from_json(const Json&);
 
+// What both say of device, tool, measurement and so on; no rows, and unrecorded where they differ.
+Report common_top(const Report& one, const Report& other);
+
 // The report JSON with 2-space indent (dump() of the above), ending in a newline.
 std::string report_text(const Report&);
 // The same of a text, in which no key may stand twice in its object.

@@ -11,8 +11,8 @@ Json pair_to_json(const Pair& pair) {
   Json time;
   if (pair.time)
     time = {{"value", number(pair.time->value)},
-            {"low", pair.has_interval ? number(pair.time->low) : Json()},
-            {"high", pair.has_interval ? number(pair.time->high) : Json()}};
+            {"low", pair.time->has_interval ? number(pair.time->low) : Json()},
+            {"high", pair.time->has_interval ? number(pair.time->high) : Json()}};
   const bool has_key = !pair.row.unrecorded.contains("key");
   return {{"key", has_key ? Json(identity(pair.row)) : Json()},
           {"impl", text_or_null(pair.row.what.impl)},

@@ -89,6 +89,34 @@ void write_figures(Json& json, const Row& row) {
                        {"high", number(row.speedup->high)}};
 }
 
+// Like all figures of a row: without them where it is not ok.
+Json ladder_to_json(const Row& row) {
+  if (!row.ladder) return {};
+  const LadderPlace& place = *row.ladder;
+  const bool ok = row.status == Status::ok;
+  const auto figure = [&](const std::optional<double>& value) {
+    return ok ? number(value) : Json();
+  };
+  return {{"idea", place.idea},
+          {"section", place.section},
+          {"vs", text_or_null(place.vs)},
+          {"gain", figure(place.gain)},
+          {"low", figure(place.low)},
+          {"high", figure(place.high)},
+          {"share", figure(place.share)},
+          {"executed_flops", number(executed_flops(row))},
+          {"o_bytes", number(modelled_bytes(row, "o"))}};
+}
+
+std::optional<LadderPlace> read_ladder(const Json& json) {
+  const Json& place = member(json, "ladder");
+  if (!place.is_object()) return std::nullopt;
+  return LadderPlace{read_text(place, "idea"),   read_text(place, "section"),
+                     read_text(place, "vs"),     read_number(place, "gain"),
+                     read_number(place, "low"),  read_number(place, "high"),
+                     read_number(place, "share")};
+}
+
 void write_costs(Json& json, const Row& row) {
   json["flops"] = {{"counted", number(row.flops.counted)},
                    {"exact", number(row.flops.exact)},
@@ -177,6 +205,7 @@ void read_notes(Row& row, const Json& json) {
   row.inputs_checksum = read_texts(json, "inputs_checksum");
   row.command = read_text(json, "command");
   row.label = read_text(json, "label");
+  if (read_integer(json, "origin")) row.origin = read_unsigned(json, "origin");
 }
 
 }  // namespace
@@ -188,6 +217,7 @@ Json to_json(const Row& row) {
   json["status"] = name(row.status);
   json["reason"] = text_or_null(row.reason);
   write_figures(json, row);
+  json["ladder"] = ladder_to_json(row);
   write_costs(json, row);
   json["clock_mhz"] = number(row.clock_mhz);
   json["throttled"] = has_flag(row, "throttled");
@@ -197,6 +227,7 @@ Json to_json(const Row& row) {
   json["shared_rounds_with"] = row.shared_rounds_with;
   json["inputs_checksum"] = row.inputs_checksum.empty() ? Json() : Json(row.inputs_checksum);
   json["command"] = text_or_null(row.command);
+  if (row.origin) json["origin"] = *row.origin;
   take_out(json, row.unrecorded);
   return json;
 }
@@ -208,6 +239,7 @@ Row row_from_json(const Json& json) {
   row.recorded_key = read_text(json, "key");
   if (row.recorded_key == key(row.what)) row.recorded_key.clear();
   read_figures(row, json);
+  row.ladder = read_ladder(json);
   row.status = read_word(json, "status", row.time ? Status::ok : Status::not_run);
   row.reason = read_text(json, "reason");
   read_costs(row, json);

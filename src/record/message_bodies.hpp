@@ -9,8 +9,9 @@
 namespace flashbench {
 
 // In the order of request::Any and reply::Any.
-inline constexpr std::array<std::string_view, 10> operations{
-    "hello", "describe", "prepare", "output", "judge", "run", "ceiling", "count", "drop", "bye"};
+inline constexpr std::array<std::string_view, 11> operations{
+    "hello",   "describe", "prepare", "output", "judge", "run",
+    "profile", "ceiling",  "count",   "drop",   "bye"};
 
 // Writes the body's members into an object that exists.
 void write_body(Json&, const request::Any&);

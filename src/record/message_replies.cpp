@@ -13,6 +13,7 @@ void write(Json& json, const reply::Hello& hello) {
   json["source"] = hello.source;
   json["device"] = hello.device ? to_json(*hello.device) : Json();
   json["device_reason"] = hello.device_reason;
+  json["stand_in"] = hello.stand_in;
   json["implementations"] = Json::array();
   for (const ImplementationFacts& each : hello.implementations)
     json["implementations"].push_back({{"name", each.name},
@@ -28,6 +29,7 @@ void read(const Json& json, reply::Hello& hello) {
   hello.source = read_text(json, "source");
   if (member(json, "device").is_object()) hello.device = device_from_json(member(json, "device"));
   hello.device_reason = read_text(json, "device_reason");
+  hello.stand_in = read_text(json, "stand_in");
   for (const Json& each : read_list(json, "implementations"))
     hello.implementations.push_back({read_text(each, "name"), read_text(each, "idea"),
                                      read_text(each, "section"), read_texts(each, "passes")});
@@ -38,11 +40,13 @@ void write(Json& json, const reply::Describe& describe) {
   json["inputs_bytes"] = describe.inputs_bytes;
   json["outputs_bytes"] = describe.outputs_bytes;
   json["cost"] = parts::to_json(describe.cost);
+  json["room_bytes"] = integer(describe.room_bytes);
 }
 void read(const Json& json, reply::Describe& describe) {
   describe.inputs_bytes = read_integer_or(json, "inputs_bytes", 0);
   describe.outputs_bytes = read_integer_or(json, "outputs_bytes", 0);
   describe.cost = cost_from_json(read_object(json, "cost"));
+  describe.room_bytes = read_integer(json, "room_bytes");
 }
 
 void write(Json& json, const reply::Prepare& prepare) {
@@ -107,6 +111,14 @@ void read(const Json& json, reply::Run& run) {
   run.enqueue_ms = read_number_or(json, "enqueue_ms", 0);
   run.wall_ms = read_number_or(json, "wall_ms", 0);
   run.flush_bytes = read_integer(json, "flush_bytes");
+}
+
+void write(Json& json, const reply::Profile& profile) {
+  json["launches"] = list_of(profile.launches);
+}
+void read(const Json& json, reply::Profile& profile) {
+  for (const Json& each : read_list(json, "launches"))
+    profile.launches.push_back(launch_from_json(each));
 }
 
 void write(Json& json, const reply::Ceiling& ceiling) {

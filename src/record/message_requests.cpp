@@ -87,6 +87,17 @@ void read(const Json& json, request::Run& run) {
   run.first_set = static_cast<int>(read_integer_or(json, "first_set", 0));
 }
 
+void write(Json& json, const request::Profile& profile) {
+  json["impl"] = profile.impl;
+  json["pass"] = name(profile.pass);
+  json["range"] = profile.range;
+}
+void read(const Json& json, request::Profile& profile) {
+  profile.impl = read_text(json, "impl");
+  profile.pass = read_word(json, "pass", profile.pass);
+  profile.range = read_text(json, "range");
+}
+
 void write(Json& json, const request::Ceiling& ceiling) {
   json["name"] = ceiling.name;
   json["for_ms"] = number(ceiling.for_ms);

@@ -85,4 +85,22 @@ std::string case_text(const request::Output& output, const Problem& problem, boo
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+CaseFacts parse_case_text(const std::string& text, const std::string& file) {
+  const Json json = parse_text(text, file);
+  try {
+    if (!json.is_object()) throw ProtocolError("expected an object");
+    CaseFacts facts;
+    const auto read = [&](const char* key, auto& fact, const auto& value) {
+      if (!member(json, key).is_null()) fact = value();
+    };
+    read("dtype", facts.dtype, [&] { return read_word(json, "dtype", Dtype::fp32); });
+    read("mask", facts.mask, [&] { return read_word(json, "mask", Mask::full); });
+    read("layout", facts.layout, [&] { return read_word(json, "layout", Layout::bshd); });
+    facts.scale = read_number(json, "scale");
+    return facts;
+  } catch (const ProtocolError& error) {
+    throw ProtocolError(file + ": " + error.what());
+  }
+}
+
 }  // namespace flashbench

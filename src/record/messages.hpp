@@ -16,8 +16,9 @@
 namespace flashbench {
 
 inline constexpr int protocol_version = 1;
-// Changes with flush, delay, timer or generator: figures of two methods are not comparable.
-inline constexpr const char* measurement_method = "1";
+// Changes with flush, delay, timer, generator or the length of batches: figures of two methods are
+// not comparable.
+inline constexpr const char* measurement_method = "2";
 inline constexpr std::size_t longest_line = 1 << 20;
 
 struct InputSet {
@@ -66,6 +67,12 @@ struct Run {
   Cache cache = Cache::cold;
   int first_set = 0;
 };
+// Runs one untimed pass of input set 0 for a profiler, which finds it under the name `range`.
+struct Profile {
+  std::string impl;
+  Pass pass = Pass::fwd;
+  std::string range;
+};
 // A hidden row: measures one ceiling for about for_ms.
 struct Ceiling {
   std::string name;
@@ -78,7 +85,8 @@ struct Count {
 };
 struct Drop {};
 struct Bye {};
-using Any = std::variant<Hello, Describe, Prepare, Output, Judge, Run, Ceiling, Count, Drop, Bye>;
+using Any =
+    std::variant<Hello, Describe, Prepare, Output, Judge, Run, Profile, Ceiling, Count, Drop, Bye>;
 }  // namespace request
 
 struct Request {
@@ -98,12 +106,15 @@ struct Hello {
   std::string tool, source;
   std::optional<DeviceFacts> device;  // null: this device cannot be used, and reason says why
   std::string device_reason;
+  std::string stand_in;  // without a device: that by whose figures it describes; empty: by none
   std::vector<ImplementationFacts> implementations;
   std::vector<std::string> ceilings;  // names it can measure
 };
 struct Describe {
-  std::int64_t inputs_bytes = 0, outputs_bytes = 0;
+  std::int64_t inputs_bytes = 0, outputs_bytes = 0;  // of one input set
   Cost cost;
+  // The most memory that a problem can get: all of a GPU's, on the CPU what is available now.
+  std::optional<std::int64_t> room_bytes;
 };
 struct Prepare {
   std::vector<std::string> checksums;  // a set each: "q-k-v" or "q-k-v-do", a hash a tensor
@@ -123,11 +134,16 @@ struct Judge {
 };
 struct Run {
   std::vector<Sample> samples;
-  std::vector<std::string> hashes;  // of each set's output after the turn; "" for a set not run
+  // Of each set's outputs in samples that began with poisoned ones; "" for a set not run. Where
+  // they differ, the first and a later one, so that they equal no hash.
+  std::vector<std::string> hashes;
   bool guards_intact = true;
   std::string guard_reason;
   double enqueue_ms = 0, wall_ms = 0;
   std::optional<std::int64_t> flush_bytes;
+};
+struct Profile {
+  std::vector<Launch> launches;
 };
 struct Ceiling {
   std::vector<double> rates;
@@ -139,7 +155,8 @@ struct Drop {
   std::optional<std::int64_t> free_bytes;
 };
 struct Bye {};
-using Any = std::variant<Hello, Describe, Prepare, Output, Judge, Run, Ceiling, Count, Drop, Bye>;
+using Any =
+    std::variant<Hello, Describe, Prepare, Output, Judge, Run, Profile, Ceiling, Count, Drop, Bye>;
 }  // namespace reply
 
 struct Reply {
@@ -167,5 +184,14 @@ std::variant<Reply, Progress> parse_answer(const std::string& line);
 // What a reader of the tensors that `output` writes cannot see from their shapes: the JSON of
 // case.json beside them. `rounded_scores` as in request::Judge.
 std::string case_text(const request::Output&, const Problem&, bool rounded_scores);
+// What such a text says of the problem beside its shapes; what it leaves out is nothing.
+struct CaseFacts {
+  std::optional<Dtype> dtype;
+  std::optional<Mask> mask;
+  std::optional<double> scale;
+  std::optional<Layout> layout;
+};
+// Throws ProtocolError, which names the file.
+CaseFacts parse_case_text(const std::string& text, const std::string& file);
 
 }  // namespace flashbench

@@ -15,6 +15,10 @@ std::string identity(const Row& row) {
   return row.recorded_key.empty() ? key(row.what) : row.recorded_key;
 }
 
+const Report& origin_of(const Report& report, const Row& row) {
+  return row.origin && *row.origin < report.origins.size() ? report.origins[*row.origin] : report;
+}
+
 bool has_interval(const Time& time) {
   return time.low && time.high && time.n != 1;
 }
@@ -23,6 +27,27 @@ std::optional<double> modelled_bytes(const Row& row) {
   if (!row.cost || row.unrecorded.contains("traffic/model")) return std::nullopt;
   double bytes = 0;
   for (const KernelCost& kernel : row.cost->kernels) bytes += kernel.traffic.total();
+  return bytes;
+}
+
+std::optional<double> executed_flops(const Row& row) {
+  if (!row.cost) return std::nullopt;
+  double flops = 0;
+  for (std::size_t i = 0; i < row.cost->kernels.size(); ++i) {
+    if (row.unrecorded.contains("cost/kernels/" + std::to_string(i) + "/flops"))
+      return std::nullopt;
+    flops += row.cost->kernels[i].flops;
+  }
+  return flops;
+}
+
+std::optional<double> modelled_bytes(const Row& row, const std::string& operand) {
+  if (!modelled_bytes(row)) return std::nullopt;
+  double bytes = 0;
+  for (const KernelCost& kernel : row.cost->kernels)
+    for (const auto* direction : {&kernel.traffic.read, &kernel.traffic.written})
+      if (const auto found = direction->find(operand); found != direction->end())
+        bytes += found->second;
   return bytes;
 }
 

@@ -89,15 +89,25 @@ struct Utilization {
   std::optional<double> floor_ms;
 };
 
-// The quotient of two medians with its 95 % interval.
+// The quotient of two medians with its 95 % interval. Where one of the two has no interval, neither
+// has this: low and high are then what they would be if that median stood for both of its ends.
 struct Ratio {
   double value = 1, low = 1, high = 1;
+  bool has_interval = true;
 };
 
 struct Speedup {
   std::string vs;  // the implementation
   double value = 1;
   std::optional<double> low = 1, high = 1;  // null where one of the two times has no interval
+};
+
+// Of a row on the way from V1 to V2 (docs/ladder.md): its one idea, and what that brings.
+struct LadderPlace {
+  std::string idea, section;
+  std::string vs;  // the implementation it is held against, a rung below as a rule; may be empty
+  std::optional<double> gain, low, high;  // time of vs / time; its 95 % interval or null
+  std::optional<double> share;            // of the whole way: ln gain / ln of the whole gain
 };
 
 struct Memory {
@@ -120,6 +130,7 @@ struct Row {
   std::vector<Launch> launches;
   std::vector<TensorCheck> numerics;
   std::optional<Speedup> speedup;
+  std::optional<LadderPlace> ladder;
   std::optional<double> clock_mhz;
   std::vector<std::string>
       flags;                    // power_capped, throttled, drift, imprecise, contended, cpu_bound
@@ -132,6 +143,8 @@ struct Row {
   std::vector<std::string> inputs_checksum;
   // Hardware counters of --counters, by metric.
   std::map<std::string, std::optional<double>> measured;
+  // Of a merged report: which of its origins the row comes from.
+  std::optional<std::size_t> origin;
   // The key that a file gave, where it is not the one that `what` makes; use identity().
   std::string recorded_key;
   // JSON paths ("problem/batch") that the file it was read from does not give. What stands there is
@@ -152,9 +165,18 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
 bool has_interval(const Time&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);
+// FLOPs that its kernels really execute, and bytes of an operand ("o") that they read and write,
+// both by their own declaration; nothing where one does not declare.
+std::optional<double> executed_flops(const Row&);
+std::optional<double> modelled_bytes(const Row&, const std::string& operand);
 // Whether by its own description a case's S lies in memory in the problem's 16-bit dtype: some
 // kernel of products writes at most two bytes of scores for each that it multiplies out.
 bool keeps_rounded_scores(const Problem&, const Cost&);
+
+// The first figure that no work can have (negative, not a number, beyond 1e30), as a sentence;
+// empty: there is none.
+std::string absurdity_of(const Cost&);
+std::string absurdity_of(const Counts&);
 
 struct DeviceFacts {
   Backend backend = Backend::cpu;
@@ -180,11 +202,18 @@ struct Report {
   std::vector<std::string> argv;
   std::string started;  // ISO 8601, UTC
   std::string label, host;
+  std::string view;  // the table it was made for (report/views.hpp); empty: that of rows
   DeviceFacts device;
   std::vector<Ceiling> ceilings;
   Measurement measurement;
   std::vector<Row> rows;
+  // Of a merged report: what it was merged from, each without its rows. What stands above is what
+  // they share; ceilings, device and seed of a row are its origin's.
+  std::vector<Report> origins;
   std::set<std::string> unrecorded;  // as in Row; nothing of rows
 };
+
+// The report that says on what and how the row was measured: one of the origins, or `report`.
+const Report& origin_of(const Report& report, const Row&);
 
 }  // namespace flashbench

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "report/grid.hpp"
 
@@ -91,6 +92,48 @@ bool is_implied(const Axis& axis, const Row& row) {
 bool is_implied(const Axis& axis, const Report& report) {
   return std::all_of(report.rows.begin(), report.rows.end(),
                      [&](const Row& row) { return is_implied(axis, row); });
+}
+
+bool says_problem(const Row& row) {
+  return std::ranges::none_of(row.unrecorded, [](const std::string& path) {
+    return path.starts_with("problem/") || path == "pass";
+  });
+}
+
+bool follows(const Axis& axis, const Axis& other, const Report& report) {
+  std::map<std::string, std::string> values;
+  for (const Row& row : report.rows) {
+    const std::string value = value_of(axis, row);
+    if (values.try_emplace(value_of(other, row), value).first->second != value) return false;
+  }
+  return true;
+}
+
+const Axis& axis_called(std::string_view name) {
+  return *std::ranges::find(axes(), name, &Axis::name);
+}
+
+std::string place_of(const Row& row, const Report& report) {
+  std::string place;
+  if (has_several_devices(report)) place = "device=" + device_of(row, report);
+  const Axis& seq = axis_called("seq");
+  for (const Axis& axis : axes()) {
+    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
+    if (axis.name == "batch" && follows(axis, seq, report)) continue;
+    const std::string value = value_of(axis, row);
+    if (!value.empty()) place += (place.empty() ? "" : " ") + axis.name + "=" + value;
+  }
+  return place;
+}
+
+const std::string& device_of(const Row& row, const Report& report) {
+  return origin_of(report, row).device.name;
+}
+
+bool has_several_devices(const Report& report) {
+  return std::ranges::any_of(report.rows, [&](const Row& row) {
+    return device_of(row, report) != device_of(report.rows.front(), report);
+  });
 }
 
 bool is_constant(const Axis& axis, const Report& report) {

@@ -1,6 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "report/grid.hpp"
@@ -50,10 +49,6 @@ constexpr std::pair<const char*, const char*> axis_fields[] = {
     {"seq_q", "seq"},   {"seq_k", "seq-k"}, {"head_dim", "head-dim"}, {"dtype", "dtype"},
     {"mask", "mask"},   {"scale", "scale"}, {"layout", "layout"},     {"init", "init"}};
 
-const Axis& axis_called(std::string_view name) {
-  return *std::ranges::find(axes(), name, &Axis::name);
-}
-
 void add_identity(Record& record, const Report& report, const Row& row) {
   record.text("key", recorded(row, "key", identity(row)).value_or(""));
   record.text("label", row.label.empty() ? report.label : row.label);
@@ -62,9 +57,10 @@ void add_identity(Record& record, const Report& report, const Row& row) {
       record.number(heading, recorded(row, "problem/scale", row.what.problem.scale));
     else
       record.text(heading, value_of(axis_called(axis), row));
+  const Report& origin = origin_of(report, row);
   record.text(
       "seed",
-      recorded(report, "measurement/seed", std::to_string(report.measurement.seed)).value_or(""));
+      recorded(origin, "measurement/seed", std::to_string(origin.measurement.seed)).value_or(""));
   record.text("status", status_of(row));
   record.text("reason", row.reason);
 }
@@ -137,7 +133,7 @@ void add_rest(Record& record, const Report& report, const Row& row) {
   record.number("drift", row.drift);
   record.text("deterministic", row.deterministic ? *row.deterministic ? "true" : "false" : "");
   record.text("inputs_checksum", fmt::format("{}", fmt::join(row.inputs_checksum, " ")));
-  record.text("device", report.device.name);
+  record.text("device", device_of(row, report));
   record.text("command", row.command);
 }
 

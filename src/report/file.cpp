@@ -56,13 +56,6 @@ void write_stdout(const std::string& text) {
     throw cannot_write("standard output", errno);
 }
 
-// Where the content really lies: a link is followed, not replaced.
-fs::path target_of(const std::string& path) {
-  std::error_code error;
-  const fs::path real = fs::weakly_canonical(path, error);
-  return error ? fs::path(path) : real;
-}
-
 // A device or pipe has no old content to keep, and must not be replaced.
 bool is_special(const fs::path& path) {
   std::error_code error;
@@ -87,9 +80,19 @@ void make_folder(const fs::path& path, const std::string& shown) {
 
 }  // namespace
 
+fs::path file_behind(const std::string& path) {
+  constexpr int most_links = 40;  // as Linux has it
+  std::error_code error;
+  fs::path real = fs::absolute(path, error);
+  for (int i = 0; i < most_links && !fs::exists(real, error) && fs::is_symlink(real, error); ++i)
+    real = folder_of(real) / fs::read_symlink(real, error);
+  const fs::path whole = fs::weakly_canonical(real, error);
+  return error ? real : whole;
+}
+
 void write_atomically(const std::string& path, const std::string& text) {
   if (path == "-") return write_stdout(text);
-  const fs::path target = target_of(path);
+  const fs::path target = file_behind(path);
   if (is_special(target)) return File(target.string(), 0, path).write(text);
   make_folder(target, path);
   const std::string temporary = temporary_for(target);
@@ -111,7 +114,7 @@ void write_atomically(const std::string& path, const std::string& text) {
 void check_writable(const std::string& path) {
   if (path == "-") return;
   if (path.empty()) throw UsageError("cannot write a report: the file name is empty");
-  const fs::path target = target_of(path);
+  const fs::path target = file_behind(path);
   std::error_code error;
   if (fs::is_directory(target, error) || path.back() == '/')
     throw UsageError(cannot_write(path, EISDIR).what());

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <set>
 
+#include "estimate/estimate.hpp"
 #include "report/text.hpp"
+#include "report/views.hpp"
 
 namespace flashbench {
 
@@ -41,11 +44,6 @@ std::optional<double> percent(const std::optional<double>& part) {
   return part ? std::optional(100 * *part) : std::nullopt;
 }
 
-std::optional<double> half_width_percent(const Row& row) {
-  if (!row.time || !has_interval(*row.time) || !(row.time->median > 0)) return std::nullopt;
-  return 100 * (*row.time->high - *row.time->low) / 2 / row.time->median;
-}
-
 std::optional<double> gigabytes_per_second(const Row& row) {
   const std::optional<double> bytes = modelled_bytes(row);
   if (!row.time || !bytes || row.utilization.binds != "copy" || !(row.time->median > 0))
@@ -58,15 +56,6 @@ std::optional<double> worst_ratio(const Row& row) {
   for (const TensorCheck& check : row.numerics)
     if (check.ratio && (!worst || *check.ratio > *worst)) worst = check.ratio;
   return worst;
-}
-
-std::string check_word(const Row& row) {
-  bool passed = false;
-  for (const TensorCheck& check : row.numerics) {
-    if (check.verdict == Verdict::fail) return "fail";
-    passed = passed || check.verdict == Verdict::pass;
-  }
-  return passed ? "pass" : "";
 }
 
 std::optional<double> extra_mebibytes(const Row& row) {
@@ -132,15 +121,6 @@ void add_judgement(Grid& grid, const Report& report) {
   }
 }
 
-// Of the launch with the most registers, the main kernel as a rule.
-const Launch* main_launch(const Row& row) {
-  const auto heaviest = std::max_element(
-      row.launches.begin(), row.launches.end(), [](const Launch& one, const Launch& other) {
-        return one.registers.value_or(0) < other.registers.value_or(0);
-      });
-  return heaviest == row.launches.end() ? nullptr : &*heaviest;
-}
-
 void add_launch(Grid& grid, const Report& report) {
   const auto add = [&](const char* heading, std::optional<std::int64_t> Launch::*member) {
     std::vector<std::optional<double>> values;
@@ -164,7 +144,40 @@ void add_launch(Grid& grid, const Report& report) {
   grid.columns.push_back(figures("waves", waves, 3));
 }
 
+// Columns that say nothing of any row; one stays, so that rows are lines. Those of no rows stay
+// too.
+void leave_out_empty_columns(Grid& grid) {
+  std::vector<Column> kept;
+  for (Column& column : grid.columns)
+    if (column.cells.empty() ||
+        std::ranges::any_of(column.cells, [](const std::string& cell) { return cell != missing; }))
+      kept.push_back(std::move(column));
+  if (!kept.empty()) grid.columns = std::move(kept);
+}
+
 }  // namespace
+
+std::optional<double> half_width_percent(const Row& row) {
+  if (!row.time || !has_interval(*row.time) || !(row.time->median > 0)) return std::nullopt;
+  return 100 * relative_half_width(*row.time);
+}
+
+std::string check_word(const Row& row) {
+  bool passed = false;
+  for (const TensorCheck& check : row.numerics) {
+    if (check.verdict == Verdict::fail) return "fail";
+    passed = passed || check.verdict == Verdict::pass;
+  }
+  return passed ? "pass" : "";
+}
+
+const Launch* main_launch(const Row& row) {
+  const auto heaviest = std::max_element(
+      row.launches.begin(), row.launches.end(), [](const Launch& one, const Launch& other) {
+        return one.registers.value_or(0) < other.registers.value_or(0);
+      });
+  return heaviest == row.launches.end() ? nullptr : &*heaviest;
+}
 
 std::string or_missing(const std::string& text) {
   const std::string line = one_line(text);
@@ -195,20 +208,45 @@ Column figures(const std::string& heading, const std::vector<std::optional<doubl
 
 Grid make_grid(const Report& report, const TableOptions& options) {
   if (!options.pivot.empty()) return make_pivot(report, options);
-  Grid grid;
-  grid.captions = captions_of(report);
-  grid.notes = notes_of(report);
+  if (const View* view = find_view(options.view.empty() ? report.view : options.view))
+    return view->grid(report);
+  Grid grid = frame_of(report);
   for (const Row& row : report.rows) grid.statuses.push_back(row.status);
   const auto label_of = [&](const Row& row) {
     return row.label.empty() ? report.label : row.label;
   };
+  if (has_several_devices(report))
+    grid.columns.push_back(
+        text_column("device", report, [&](const Row& row) { return device_of(row, report); }));
   if (any(report, [&](const Row& row) { return !label_of(row).empty(); }))
     grid.columns.push_back(text_column("label", report, label_of));
   add_axes(grid, report);
   add_run(grid, report);
   add_judgement(grid, report);
   if (options.wide) add_launch(grid, report);
+  leave_out_empty_columns(grid);
   return grid;
+}
+
+std::vector<Grid> make_grids(const Report& report, const TableOptions& options) {
+  const bool on_a_ladder = any(report, [](const Row& row) { return row.ladder.has_value(); });
+  if (!on_a_ladder || !options.pivot.empty()) return {make_grid(report, options)};
+  Report ladders = report, rest = report;
+  std::erase_if(ladders.rows, [](const Row& row) { return !row.ladder; });
+  std::erase_if(rest.rows, [](const Row& row) { return row.ladder.has_value(); });
+  std::vector<Grid> grids;
+  std::vector<std::string> shared = captions_of(ladders);
+  if (!rest.rows.empty()) {
+    grids.push_back(make_grid(rest, options));
+    ladders.complete = true;  // that table says it if it is not so, and much that they share
+    std::erase_if(shared, [&](const std::string& caption) {
+      return std::ranges::find(grids.front().captions, caption) != grids.front().captions.end();
+    });
+  }
+  std::vector<Grid> walks = make_ladder_grids(ladders);
+  walks.front().captions.insert(walks.front().captions.begin(), shared.begin(), shared.end());
+  std::ranges::move(walks, std::back_inserter(grids));
+  return grids;
 }
 
 }  // namespace flashbench

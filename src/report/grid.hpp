@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/report.hpp"
@@ -19,11 +20,19 @@ struct Grid {
   std::vector<std::string> captions;  // before the table: device, what all rows share
   std::vector<Column> columns;        // equally long
   std::vector<Status> statuses;       // a row each, for colour
-  std::vector<std::string> notes;     // after it: reasons, what flags mean
+  std::vector<std::string> findings;  // after it: what the rows show, in sentences
+  std::vector<std::string> notes;     // then: reasons, what flags mean
 };
 
-// Cells pivoted on options.pivot if it is not empty: throws UsageError when it names no axis.
+// A report's tables: one of the rows that do not stand on the ladder from V1 to V2, then those of
+// make_ladder_grids; with a pivot, make_grid's alone.
+std::vector<Grid> make_grids(const Report&, const TableOptions&);
+// All rows in one table. Pivoted on options.pivot if it is not empty: throws UsageError when it
+// names no axis. Else the view that the options or the report name, else a line a row.
 Grid make_grid(const Report&, const TableOptions&);
+// Of rows that stand on the ladder: a table a problem with what the figures say in words below it,
+// then, where there are several problems, what each idea brings in all of them side by side.
+std::vector<Grid> make_ladder_grids(const Report&);
 
 // An axis of a sweep, as a column: text of each case's value, and where a report keeps it.
 struct Axis {
@@ -41,16 +50,40 @@ std::string shown_key(const Row&);
 std::string cell_of(const Axis&, const Row&);
 // Empty where the row's file says neither a status nor a time.
 std::string status_of(const Row&);
+// Whether the row's file gives the pass and the whole problem, and nothing stands in for them.
+bool says_problem(const Row&);
 // Every row has the same value, or none.
 bool is_constant(const Axis&, const Report&);
 // Every row's value follows from another axis: keys as many as queries, the usual scale.
 bool is_implied(const Axis&, const Report&);
+// Every row's value follows from the row's value of the other: a batch that goes with seq.
+bool follows(const Axis&, const Axis& other, const Report&);
+const Axis& axis_called(std::string_view name);
+// What sets the row apart from others of its implementation in the report: "seq=1024 mask=full".
+// Empty where nothing does.
+std::string place_of(const Row&, const Report&);
+// The name of the device that the row was measured on; empty where nobody says.
+const std::string& device_of(const Row&, const Report&);
+// Whether the rows were measured on devices of different names.
+bool has_several_devices(const Report&);
 Grid make_pivot(const Report&, const TableOptions&);
-// Captions and notes that grid and pivot share.
+// What stands around the cells of grid and pivot alike.
 std::vector<std::string> captions_of(const Report&);
+std::vector<std::string> findings_of(const Report&);
 std::vector<std::string> notes_of(const Report&);
+Grid frame_of(const Report&);  // the three, without columns
 // The heading and then a line a row, aligned by display width, without trailing blanks.
 std::vector<std::string> aligned(const std::vector<Column>&);
+// Of the launch with the most registers, the main kernel as a rule; null where there is none.
+const Launch* main_launch(const Row&);
+// "pass", "fail", or nothing where it was not checked.
+std::string check_word(const Row&);
+// Of the time's interval, in % of the median.
+std::optional<double> half_width_percent(const Row&);
+// Captions, the aligned table and what stands below; headings and rows that are not ok in colour,
+// or all plain.
+std::string table_text(const Grid&, bool color);
+std::string markdown_text(const Grid&);
 // What stands where there is nothing to show.
 inline constexpr const char* missing = "n/a";
 // The text as a cell.

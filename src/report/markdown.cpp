@@ -18,8 +18,7 @@ std::string escaped(const std::string& text) {
 
 }  // namespace
 
-std::string render_markdown(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
+std::string markdown_text(const Grid& grid) {
   std::string text, heading = "|", rule = "|";
   for (const std::string& caption : grid.captions) text += escaped(caption) + "  \n";
   if (!grid.captions.empty()) text += "\n";
@@ -37,9 +36,18 @@ std::string render_markdown(const Report& report, const TableOptions& options) {
   text += heading + "\n" + rule + "\n";
   for (const std::string& line : lines) text += line + "\n";
 
+  if (!grid.findings.empty()) text += "\n";
+  for (const std::string& finding : grid.findings) text += escaped(finding) + "  \n";
   if (!grid.notes.empty()) text += "\n";
   for (const std::string& note : grid.notes) text += "- " + escaped(note) + "\n";
   return as_utf8(text);
+}
+
+std::string render_markdown(const Report& report, const TableOptions& options) {
+  std::string text;
+  for (const Grid& grid : make_grids(report, options))
+    text += (text.empty() ? "" : "\n") + markdown_text(grid);
+  return text;
 }
 
 }  // namespace flashbench

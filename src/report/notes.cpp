@@ -24,16 +24,10 @@ std::string meaning_of(const std::string& flag) {
   return found == all.end() ? "" : found->second;
 }
 
-// The implementation and what sets the row apart from the others of its report.
 std::string short_name(const Row& row, const Report& report) {
   if (row.what.impl.empty()) return shown_key(row);
-  std::string words = row.what.impl;
-  for (const Axis& axis : axes()) {
-    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
-    const std::string value = value_of(axis, row);
-    if (!value.empty()) words += " " + axis.name + "=" + value;
-  }
-  return words;
+  const std::string place = place_of(row, report);
+  return place.empty() ? row.what.impl : row.what.impl + " " + place;
 }
 
 bool is_another_builds(const Row& row) {
@@ -77,18 +71,22 @@ std::string missed_rule(const Row& row, const Measurement& measurement) {
                      100 * *measurement.precision);
 }
 
+std::string early_end(const Row& row, const Measurement& measurement) {
+  const auto& budget = measurement.time_budget_s;
+  return fmt::format("{} ended it before {}",
+                     budget ? fmt::format("--time-budget {:g}", *budget) : "its time budget",
+                     missed_rule(row, measurement));
+}
+
 // A line a rule.
 std::vector<std::string> imprecise_notes(const Report& report) {
   std::map<std::string, std::vector<std::string>> names;
   for (const Row& row : report.rows)
     if (has_flag(row, "imprecise"))
-      names[missed_rule(row, report.measurement)].push_back(short_name(row, report));
-  const auto& budget = report.measurement.time_budget_s;
-  const std::string by = budget ? fmt::format("--time-budget {:g}", *budget) : "its time budget";
+      names[early_end(row, origin_of(report, row).measurement)].push_back(short_name(row, report));
   std::vector<std::string> notes;
-  for (const auto& [rule, rows] : names)
-    notes.push_back(fmt::format("imprecise: {} ended it before {}{}", by, rule,
-                                names.size() > 1 ? ": " + some_of(rows) : ""));
+  for (const auto& [end, rows] : names)
+    notes.push_back("imprecise: " + end + (names.size() > 1 ? ": " + some_of(rows) : ""));
   return notes;
 }
 
@@ -98,20 +96,29 @@ std::vector<std::string> flag_notes(const Report& report, const std::string& fla
   return {flag + ": " + meaning_of(flag)};
 }
 
+std::string device_words(const DeviceFacts& facts) {
+  if (facts.name.empty()) return {};
+  std::string device = facts.name;
+  if (!facts.driver.empty()) device += ", driver " + facts.driver;
+  if (!facts.cuda.empty()) device += ", CUDA " + facts.cuda;
+  if (facts.peak_tflops) device += fmt::format(", peak {:g} TFLOPS", *facts.peak_tflops);
+  if (facts.peak_tflops && !facts.peak_source.empty()) device += " (" + facts.peak_source + ")";
+  return one_line(device);
+}
+
+// Unless it is empty or stands there.
+void add_caption(std::vector<std::string>& captions, const std::string& caption) {
+  if (!caption.empty() && std::ranges::find(captions, caption) == captions.end())
+    captions.push_back(caption);
+}
+
 }  // namespace
 
 std::vector<std::string> captions_of(const Report& report) {
   std::vector<std::string> captions;
-  if (!report.device.name.empty()) {
-    std::string device = report.device.name;
-    if (!report.device.driver.empty()) device += ", driver " + report.device.driver;
-    if (!report.device.cuda.empty()) device += ", CUDA " + report.device.cuda;
-    if (report.device.peak_tflops)
-      device += fmt::format(", peak {:g} TFLOPS", *report.device.peak_tflops);
-    if (report.device.peak_tflops && !report.device.peak_source.empty())
-      device += " (" + report.device.peak_source + ")";
-    captions.push_back(one_line(device));
-  }
+  if (report.rows.empty()) add_caption(captions, device_words(report.device));
+  for (const Row& row : report.rows)
+    add_caption(captions, device_words(origin_of(report, row).device));
   if (report.rows.empty()) return captions;
   static const std::set<std::string> shown{"impl", "batch", "heads",    "kv-heads",
                                            "seq",  "seq-k", "head-dim", "scale"};
@@ -156,6 +163,10 @@ std::vector<std::string> notes_of(const Report& report) {
   if (!recorded(report, "complete", report.complete).value_or(true))
     notes.push_back("incomplete: the run ended before every row was measured");
   return notes;
+}
+
+Grid frame_of(const Report& report) {
+  return {captions_of(report), {}, {}, findings_of(report), notes_of(report)};
 }
 
 }  // namespace flashbench

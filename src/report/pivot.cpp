@@ -19,16 +19,11 @@ const Axis& axis_named(const std::string& wanted) {
 }
 
 // Whether `axis` says nothing that the pivot's own value does not say (batch that follows seq).
-bool follows(const Axis& axis, const Axis& pivot, const Report& report) {
+bool is_said_by(const Axis& pivot, const Axis& axis, const Report& report) {
   if (axis.name == pivot.name) return true;
   if (axis.name == "impl") return false;
   if (axis.name == "pass") return is_constant(axis, report);
-  std::map<std::string, std::string> values;
-  for (const Row& row : report.rows) {
-    const std::string value = value_of(axis, row);
-    if (values.try_emplace(value_of(pivot, row), value).first->second != value) return false;
-  }
-  return true;
+  return follows(axis, pivot, report);
 }
 
 std::size_t place(std::vector<std::string>& seen, const std::string& value) {
@@ -41,18 +36,18 @@ std::size_t place(std::vector<std::string>& seen, const std::string& value) {
 
 Grid make_pivot(const Report& report, const TableOptions& options) {
   const Axis& pivot = axis_named(options.pivot);
-  Grid grid{captions_of(report), {}, {}, notes_of(report)};
+  Grid grid = frame_of(report);
   grid.captions.push_back("TFLOPS by " + pivot.name);
 
   std::vector<const Axis*> kept;
   for (const Axis& axis : axes())
-    if (!is_implied(axis, report) && !follows(axis, pivot, report)) kept.push_back(&axis);
+    if (!is_implied(axis, report) && !is_said_by(pivot, axis, report)) kept.push_back(&axis);
 
   std::vector<std::string> groups, values;
   std::vector<const Row*> first;
   std::map<std::pair<std::size_t, std::size_t>, const Row*> cells;
   for (const Row& row : report.rows) {
-    std::string group;
+    std::string group = device_of(row, report) + "\n";
     for (const Axis* axis : kept) group += cell_of(*axis, row) + "\n";
     const std::size_t line = place(groups, group);
     if (line == first.size()) first.push_back(&row);
@@ -60,6 +55,10 @@ Grid make_pivot(const Report& report, const TableOptions& options) {
   }
 
   grid.statuses.assign(groups.size(), Status::ok);
+  if (has_several_devices(report)) {
+    Column& column = grid.columns.emplace_back(Column{"device", false, {}});
+    for (const Row* row : first) column.cells.push_back(or_missing(device_of(*row, report)));
+  }
   for (const Axis* axis : kept) {
     Column column{axis->heading, axis->number, {}};
     for (const Row* row : first) column.cells.push_back(or_missing(cell_of(*axis, *row)));

@@ -1,7 +1,8 @@
-// Rows to text. Every renderer is one file and one line in renderers(); none of them measures or
-// judges.
+// Rows to text. A renderer is a file of its own and, where it is a format to write, a line in
+// formats(); none of them measures or judges.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "record/row.hpp"
@@ -11,12 +12,20 @@ namespace flashbench {
 struct TableOptions {
   bool color = false, wide = false;  // wide: registers, shared memory, blocks an SM, waves too
   std::string pivot;                 // an axis, or empty
+  // One of view_names(), instead of the report's own.
+  std::string view = "";
 };
 
 std::string render_table(const Report&, const TableOptions&);
 std::string render_csv(const Report&);  // RFC 4180, a record a row
 std::string render_markdown(const Report&, const TableOptions&);
 std::string render_junit(const Report&);
+// Every formula of a row with its numbers, as lines "what  arithmetic = result; in words". What the
+// row itself says is set beside a result that it does not equal. `report` is where the rows that it
+// refers to are found.
+std::string explain(const Report& report, const Row&);
+// Where the content of `path` lies or will lie: an absolute path, every link followed.
+std::filesystem::path file_behind(const std::string& path);
 // Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
 // stdout. Throws std::runtime_error naming the file and the cause.
 void write_atomically(const std::string& path, const std::string& text);

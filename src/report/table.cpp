@@ -44,17 +44,25 @@ std::vector<std::string> aligned(const std::vector<Column>& columns) {
   return lines;
 }
 
-std::string render_table(const Report& report, const TableOptions& options) {
-  const Grid grid = make_grid(report, options);
+std::string table_text(const Grid& grid, bool color) {
   std::string text;
   for (const std::string& caption : grid.captions) text += wrapped(caption, text_width) + "\n";
   if (!grid.captions.empty()) text += "\n";
   const std::vector<std::string> lines = aligned(grid.columns);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    add_line(text, lines[i], !options.color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
-  if (!grid.notes.empty()) text += "\n";
-  for (const std::string& note : grid.notes) text += wrapped(note, text_width) + "\n";
+    add_line(text, lines[i], !color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
+  for (const auto* lines_after : {&grid.findings, &grid.notes}) {
+    if (!lines_after->empty()) text += "\n";
+    for (const std::string& line : *lines_after) text += wrapped(line, text_width) + "\n";
+  }
   return as_utf8(text);
+}
+
+std::string render_table(const Report& report, const TableOptions& options) {
+  std::string text;
+  for (const Grid& grid : make_grids(report, options))
+    text += (text.empty() ? "" : "\n") + table_text(grid, options.color);
+  return text;
 }
 
 }  // namespace flashbench

@@ -1,6 +1,7 @@
 #include "roster/greet.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -37,16 +38,29 @@ std::string find_library(const std::string& name, const std::vector<std::string>
   return find(name, folders, R_OK);  // Debian installs them without the other one
 }
 
+std::string why_not_found(const std::string& name, const std::vector<std::string>& folders) {
+  for (const std::string& folder : folders)
+    if (const std::string path = (fs::path(folder) / name).string();
+        access(path.c_str(), F_OK) == 0)
+      return fmt::format("{} may not be executed", path);
+  return fmt::format("{} is not in {}", name, fmt::join(folders, " or "));
+}
+
 Greeting greet(const std::string& who, const std::string& program,
                const std::vector<std::string>& arguments, const std::string& device,
                double timeout_s) {
   try {
     Client client(program, arguments);
     Answer answer = client.ask(request::Hello{device}, timeout_s);
-    if (answer.kind != Answer::Kind::reply) return {{}, fmt::format("{} {}", who, answer.reason)};
+    if (answer.kind != Answer::Kind::reply)
+      return {{}, fmt::format("{} {} (while starting)", who, answer.reason)};
     auto* hello = answer.reply.body ? std::get_if<reply::Hello>(&*answer.reply.body) : nullptr;
     client.leave();
-    if (!hello) return {{}, fmt::format("{}: {}", who, answer.reply.reason)};
+    if (!hello)
+      return {{},
+              answer.reply.reason.empty()
+                  ? fmt::format("{} gives no answer to hello: it is another program", who)
+                  : fmt::format("{}: {}", who, answer.reply.reason)};
     if (hello->protocol != protocol_version)
       return {{},
               fmt::format("{} speaks protocol {}, this program {}", who, hello->protocol,

@@ -23,6 +23,9 @@ Greeting greet(const std::string& who, const std::string& program,
 // The first of the folders that has this program, or library; empty when none has it.
 std::string find_program(const std::string& name, const std::vector<std::string>& folders);
 std::string find_library(const std::string& name, const std::vector<std::string>& folders);
+// Why find_program found none: "NAME is not in A or B", or the path of one that may not be
+// executed.
+std::string why_not_found(const std::string& name, const std::vector<std::string>& folders);
 // Beside this executable, and in ../libexec/flashbench.
 std::vector<std::string> program_folders();
 

@@ -18,7 +18,6 @@ namespace flashbench {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double hello_timeout_s = 120;  // importing a large Python package takes a while
 constexpr const char* peers_source = "plugin:pytorch.py";
 
 struct Program {
@@ -90,15 +89,17 @@ std::string repeated_name(const reply::Hello& hello) {
 }
 
 WorkerFacts guest(const Roster& roster, const std::string& given, const Program& program,
-                  std::string source) {
+                  std::string source, double timeout_s) {
   for (const WorkerFacts& other : roster.workers)
     if (other.source == source) refuse(given, fmt::format("there is another {} already", source));
   const WorkerFacts& host = roster.workers.front();
   Greeting greeting =
-      greet("its worker", program.path, program.arguments, hello_device(host), hello_timeout_s);
+      greet("its worker", program.path, program.arguments, hello_device(host), timeout_s);
   if (!greeting.hello) refuse(given, greeting.reason);
   reply::Hello& hello = *greeting.hello;
-  if (!hello.device) refuse(given, hello.device_reason);
+  if (!hello.device)
+    refuse(given, hello.device_reason.empty() ? "it has no device and does not say why"
+                                              : hello.device_reason);
   if (hello.method != host.hello.method)
     refuse(given,
            fmt::format("it measures by method {} and this program by {}: their figures cannot be "
@@ -112,7 +113,7 @@ WorkerFacts guest(const Roster& roster, const std::string& given, const Program&
   return {program.path, program.arguments, std::move(source), roster.backend, std::move(hello), ""};
 }
 
-void invite_plugin(Roster& roster, const std::string& given) {
+void invite_plugin(Roster& roster, const std::string& given, double timeout_s) {
   const std::string option = "--plugin " + given;
   std::error_code error;
   if (!fs::exists(given, error)) refuse(option, "there is no such file");
@@ -125,7 +126,7 @@ void invite_plugin(Roster& roster, const std::string& given) {
     refuse(option, failure.what());
   }
   WorkerFacts worker =
-      guest(roster, option, program, fmt::format("plugin:{}", file.filename().string()));
+      guest(roster, option, program, fmt::format("plugin:{}", file.filename().string()), timeout_s);
   if (!worker.hello.source.starts_with("plugin:"))
     refuse(option,
            fmt::format("it claims to be \"{}\"; a plugin's rows are its own", worker.hello.source));
@@ -145,7 +146,7 @@ Build build_of(const std::string& given) {
   return {folder.filename().string(), given};
 }
 
-void invite_build(Roster& roster, const std::string& given) {
+void invite_build(Roster& roster, const std::string& given, double timeout_s) {
   const std::string option = "--against " + given;
   const Build build = build_of(given);
   std::error_code error;
@@ -163,16 +164,16 @@ void invite_build(Roster& roster, const std::string& given) {
                                "libexec/flashbench",
                                worker));
   roster.workers.push_back(
-      guest(roster, option, {program, {}}, fmt::format("against:{}", build.label)));
+      guest(roster, option, {program, {}}, fmt::format("against:{}", build.label), timeout_s));
 }
 
-void invite_peers(Roster& roster) {
+void invite_peers(Roster& roster, double timeout_s) {
   for (const WorkerFacts& worker : roster.workers)
     if (worker.source == peers_source) return;  // --plugin gave the same file
   try {
     const Program program =
         python_program(plugins_folder("pytorch") / "pytorch.py", roster.backend);
-    roster.workers.push_back(guest(roster, "the PyTorch plugin", program, peers_source));
+    roster.workers.push_back(guest(roster, "the PyTorch plugin", program, peers_source, timeout_s));
   } catch (const GuestError& error) {
     if (error.incomparable) throw;
     roster.workers.push_back(absent_peers(roster.backend, error.what()));
@@ -201,9 +202,9 @@ WorkerFacts absent_peers(Backend backend, const std::string& why) {
 }
 
 void invite(Roster& roster, const Guests& guests) {
-  for (const std::string& plugin : guests.plugins) invite_plugin(roster, plugin);
-  if (guests.peers) invite_peers(roster);
-  for (const std::string& build : guests.against) invite_build(roster, build);
+  for (const std::string& plugin : guests.plugins) invite_plugin(roster, plugin, guests.timeout_s);
+  if (guests.peers) invite_peers(roster, guests.timeout_s);
+  for (const std::string& build : guests.against) invite_build(roster, build, guests.timeout_s);
 }
 
 }  // namespace flashbench

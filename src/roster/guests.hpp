@@ -13,7 +13,8 @@ struct Guests {
   std::vector<std::string> plugins;  // a shared library, or a Python file (.py), each
   // Install or build folders of flashbench, each as FOLDER or LABEL=FOLDER.
   std::vector<std::string> against;
-  bool peers = false;  // the bundled plugin of PyTorch and the packages around it
+  bool peers = false;                    // the bundled plugin of PyTorch and the packages around it
+  double timeout_s = default_timeout_s;  // for each to say hello
 };
 
 // A guest that cannot be had; one sentence that names it. Nothing ran.

@@ -1,7 +1,6 @@
 #include "roster/roster.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -13,24 +12,34 @@ namespace flashbench {
 
 namespace {
 
-constexpr double hello_timeout_s = 30;
-
 struct Found {
   std::optional<WorkerFacts> worker;
-  std::string reason;  // without a worker: why
+  bool usable = false;  // else it can plan at most
+  std::string reason;   // where it is not usable: why
 };
 
 Found built_in(const std::string& name, Backend backend, const std::string& device,
-               const std::vector<std::string>& folders) {
+               const std::vector<std::string>& folders, double timeout_s) {
   const std::string program = find_program(name, folders);
-  if (program.empty())
-    return {{}, fmt::format("{} is not in {}", name, fmt::join(folders, " or "))};
-  Greeting greeting = greet(name, program, {}, device, hello_timeout_s);
-  if (!greeting.hello) return {{}, std::move(greeting.reason)};
-  if (!greeting.hello->device) return {{}, greeting.hello->device_reason};
-  complete_from_driver(*greeting.hello->device);
-  apply_peak(*greeting.hello->device);
-  return {WorkerFacts{program, {}, "built-in", backend, std::move(*greeting.hello), ""}, ""};
+  if (program.empty()) return {{}, false, why_not_found(name, folders)};
+  Greeting greeting = greet(program, program, {}, device, timeout_s);
+  if (!greeting.hello) return {{}, false, std::move(greeting.reason)};
+  WorkerFacts worker{program, {}, "built-in", backend, std::move(*greeting.hello), ""};
+  if (!worker.hello.device) {
+    std::string reason = worker.hello.device_reason;
+    if (reason.empty()) reason = fmt::format("{} has no device and does not say why", name);
+    if (worker.hello.stand_in.empty()) return {{}, false, std::move(reason)};
+    return {std::move(worker), false, std::move(reason)};
+  }
+  complete_from_driver(*worker.hello.device);
+  apply_peak(*worker.hello.device);
+  return {std::move(worker), true, ""};
+}
+
+[[noreturn]] void refuse(const char* what, Found found) {
+  DeviceError error(fmt::format("{}: {}", what, found.reason));
+  error.planner = std::move(found.worker);
+  throw error;
 }
 
 bool is_ordinal(const std::string& device) {
@@ -46,36 +55,45 @@ std::string gpu_uuid(const Roster& roster) {
   return device ? device->uuid : "";
 }
 
-Roster call_roster(const std::string& device) {
-  return call_roster(device, program_folders());
+Roster call_roster(const std::string& device, double timeout_s) {
+  return call_roster(device, program_folders(), timeout_s);
 }
 
-Roster call_roster(const std::string& device, const std::vector<std::string>& folders) {
+Roster call_roster(const std::string& device, const std::vector<std::string>& folders,
+                   double timeout_s) {
   if (device != "auto" && device != "cpu" && device != "cuda" && !is_ordinal(device))
     throw DeviceError(
         fmt::format("no device is called \"{}\": auto, cpu, cuda, or a GPU's ordinal", device));
   Roster roster;
-  roster.judge_program = find_program("flashbench-judge", folders);
+  constexpr const char* judge_name = "flashbench-judge";
+  roster.judge_program = find_program(judge_name, folders);
+  if (roster.judge_program.empty()) roster.judge_absent = why_not_found(judge_name, folders);
   if (device != "cpu") {
-    Found cuda = built_in("flashbench-worker-cuda", Backend::cuda,
-                          is_ordinal(device) ? device : std::string("0"), folders);
-    if (cuda.worker) {
+    const std::string ordinal = is_ordinal(device) ? device : "0";
+    Found cuda = built_in("flashbench-worker-cuda", Backend::cuda, ordinal, folders, timeout_s);
+    if (cuda.usable) {
       roster.backend = Backend::cuda;
       if (const std::string judge = find_program("flashbench-judge-cuda", folders);
           !judge.empty()) {
         roster.judge_program = judge;
-        roster.judge_arguments = {"--device", is_ordinal(device) ? device : std::string("0")};
+        roster.judge_arguments = {"--device", ordinal};
       }
       roster.workers.push_back(std::move(*cuda.worker));
       return roster;
     }
-    if (device != "auto") throw DeviceError(fmt::format("no usable GPU: {}", cuda.reason));
+    if (device != "auto") refuse("no usable GPU", std::move(cuda));
     roster.notices.push_back(fmt::format("no usable GPU ({}): measuring on the CPU", cuda.reason));
   }
-  Found cpu = built_in("flashbench-worker-cpu", Backend::cpu, "cpu", folders);
-  if (!cpu.worker) throw DeviceError(fmt::format("the CPU cannot be used: {}", cpu.reason));
+  Found cpu = built_in("flashbench-worker-cpu", Backend::cpu, "cpu", folders, timeout_s);
+  if (!cpu.usable) refuse("the CPU cannot be used", std::move(cpu));
   roster.workers.push_back(std::move(*cpu.worker));
   return roster;
+}
+
+void require_judge(const Roster& roster) {
+  if (roster.judge_program.empty())
+    throw DeviceError(fmt::format("outputs cannot be checked: {} (--no-check goes without)",
+                                  roster.judge_absent));
 }
 
 }  // namespace flashbench

@@ -2,10 +2,12 @@
 // schedule/process's work.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "plan/request.hpp"
 #include "record/messages.hpp"
 
 namespace flashbench {
@@ -24,6 +26,7 @@ struct Roster {
   std::vector<WorkerFacts> workers;
   std::string judge_program;
   std::vector<std::string> judge_arguments;
+  std::string judge_absent;          // without a judge_program: why
   std::vector<std::string> notices;  // for stderr: "no usable GPU (...): measuring on the CPU"
 };
 
@@ -33,14 +36,19 @@ std::string gpu_uuid(const Roster&);
 // The device asked for cannot be used (exit 3); one sentence with the cause.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
+  // Its worker where that is in order and describes costs without a device, by hello.stand_in.
+  std::optional<WorkerFacts> planner;
 };
 
 // Looks for flashbench-worker-cuda, flashbench-worker-cpu and flashbench-judge beside this
 // executable or in
 // ../libexec/flashbench, says hello to each that `device` ("auto", "cpu", "cuda", ordinal) calls
-// for.
-Roster call_roster(const std::string& device);
+// for, and waits `timeout_s` for each.
+Roster call_roster(const std::string& device, double timeout_s = default_timeout_s);
 // The same, looking only in these folders, in order.
-Roster call_roster(const std::string& device, const std::vector<std::string>& folders);
+Roster call_roster(const std::string& device, const std::vector<std::string>& folders,
+                   double timeout_s = default_timeout_s);
+// Throws DeviceError naming the judge where there is none: without it nothing can be checked.
+void require_judge(const Roster&);
 
 }  // namespace flashbench

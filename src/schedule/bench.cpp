@@ -8,21 +8,30 @@ namespace flashbench {
 
 namespace {
 
-Measurement describe(const Roster& roster, const Options& options) {
-  Measurement m;
+Measurement measurement_of(const Roster& roster, const Options& options) {
+  Measurement m = measurement_of(options);
   m.timer = roster.backend == Backend::cpu ? "steady_clock" : "cuda events";
   if (!roster.workers.empty()) m.method = roster.workers.front().hello.method;
+  return m;
+}
+
+}  // namespace
+
+Measurement measurement_of(const Options& options) {
+  Measurement m;
+  m.seed = options.seed;
+  if (options.profile) {
+    m.check = "profile";  // which --resume takes for no other run's
+    return m;
+  }
   m.precision = options.precision;
   m.time_budget_s = options.time_budget_s;
   m.min_samples = options.min_samples;
   m.iters = options.iters;
   m.warmup = options.warmup;
-  m.seed = options.seed;
   m.check = options.check == Check::full ? "full" : options.check == Check::only ? "only" : "none";
   return m;
 }
-
-}  // namespace
 
 void Pace::say(const std::string& what) {
   const auto now = Clock::now();
@@ -47,7 +56,7 @@ Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& tol
       options(wanted),
       events(told),
       judge(who, wanted.timeout_s),
-      measurement(describe(who, wanted)),
+      measurement(measurement_of(who, wanted)),
       scratch(scratch_bytes),
       pace(told, rows, wanted.time_budget_s * 2) {
   for (const WorkerFacts& facts : roster.workers) workers.emplace_back(facts, options.timeout_s);
@@ -71,6 +80,12 @@ OnWait Bench::watch(RowRun& run) const {
 void Bench::finish(RowRun& run, Status status, const std::string& reason) {
   Row& row = run.row;
   run.finished = true;
+  if (run.earlier && status != Status::ok) {
+    warn(fmt::format("{} stays as --resume found it, its inputs not compared: {}",
+                     short_name(run.what()), reason));
+    row = *run.earlier;  // it says on which inputs it was measured
+    return pace.row_done();
+  }
   row.status = status;
   row.reason = reason;
   if (status == Status::ok && !run.samples.empty()) {

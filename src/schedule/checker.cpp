@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "schedule/description.hpp"
 #include "schedule/group.hpp"
 
 namespace flashbench {
@@ -34,20 +35,10 @@ class OutputFolder {
   fs::path path_;
 };
 
-bool describe(Bench& bench, RowRun& run, bool alone) {
-  if (run.row.cost) return true;
-  const Case& what = run.what();
-  const Reply reply = bench.worker(run).ask(request::Describe{what.problem, what.impl, what.pass});
-  if (reply.status != Status::ok) {
-    settle(bench, run, reply, alone);
-    return false;
-  }
-  take_description(run.row, body_of<reply::Describe>(reply));
-  return true;
-}
-
 // Why this output disqualifies the row before anyone judges it; empty: it does not.
 std::string objection(const RowRun& run, const reply::Output& output) {
+  if (output.counts)
+    if (std::string absurd = absurdity_of(*output.counts); !absurd.empty()) return absurd;
   if (!output.guards_intact)
     return output.guard_reason.empty() ? "it wrote outside its tensors" : output.guard_reason;
   if (output.repeats_equal.value_or(true)) return {};
@@ -95,11 +86,11 @@ bool check_set(Bench& bench, RowRun& run, int set, const CheckInputs& check) {
     return false;
   }
   const auto& output = body_of<reply::Output>(reply);
-  take_output(run.row, output);
   if (const std::string reason = objection(run, output); !reason.empty()) {
     bench.finish(run, Status::failed, reason);
     return false;
   }
+  take_output(run.row, output);
   run.hashes[static_cast<std::size_t>(set)] = output.hash;
   run.repeats_equal = run.repeats_equal && output.repeats_equal.value_or(true);
   return bench.options.check == Check::none || judge_set(bench, run, set, folder.path(), check);
@@ -116,9 +107,22 @@ bool check_sets(Bench& bench, RowRun& run, const CheckInputs& check) {
 
 }  // namespace
 
+void describe_row(Bench& bench, RowRun& run, bool alone) {
+  if (run.row.cost) return;
+  const Case& what = run.what();
+  const Reply reply = bench.worker(run).ask(request::Describe{what.problem, what.impl, what.pass});
+  if (reply.status != Status::ok) return settle(bench, run, reply, alone);
+  const auto& description = body_of<reply::Describe>(reply);
+  const Objection objection = objection_to(description);
+  if (objection.status != Status::failed) take_description(run.row, description);
+  if (objection.status == Status::ok) return;
+  run.row.memory.needed_bytes = objection.needed_bytes;
+  bench.finish(run, objection.status, objection.reason);
+}
+
 void check_row(Bench& bench, RowRun& run, const request::Prepare& inputs,
                const std::vector<std::string>& checksums, bool alone) {
-  if (!describe(bench, run, alone) || run.judged) return;
+  if (run.judged) return;
   run.judged = check_sets(bench, run, {inputs, checksums, alone});
 }
 

@@ -16,6 +16,8 @@ using std::chrono::milliseconds;
 // Signals may be delivered to another thread, so a wait never lasts longer than this.
 constexpr milliseconds longest_wait{50};
 constexpr milliseconds patience{500};
+// For a worker that was told to go: a profiler around it may have to write what it has gathered.
+constexpr milliseconds farewell{30000};
 
 // Restarted by progress that says something new.
 class Lifeline {
@@ -124,7 +126,7 @@ Answer Client::await(double timeout_s, const OnProgress& on_progress, const OnWa
 
 void Client::leave() {
   channel_.write_line(to_line(Request{++last_id_, request::Bye{}}));
-  process_.end(patience);
+  process_.end(farewell);
 }
 
 Answer Client::lost(Answer::Kind kind, const std::string& reason) {

@@ -18,10 +18,18 @@ std::string quoted(const std::string& word) {
   return result + "'";
 }
 
+std::string of_others(const Options& options) {
+  std::string line;
+  for (const std::string& plugin : options.plugins) line += " --plugin " + quoted(plugin);
+  for (const std::string& build : options.against) line += " --against " + quoted(build);
+  return line;
+}
+
 // Only what differs from the defaults.
 std::string measuring(const Options& options) {
   const Options defaults;
   std::string line;
+  if (options.profile) return " --profile" + of_others(options);
   if (options.warmup) line += fmt::format(" --warmup {}", *options.warmup);
   if (options.iters) line += fmt::format(" --iters {}", *options.iters);
   if (options.min_samples != defaults.min_samples)
@@ -34,9 +42,7 @@ std::string measuring(const Options& options) {
     line += fmt::format(" --timeout {}", options.timeout_s);
   if (options.check == Check::none) line += " --no-check";
   if (options.check == Check::only) line += " --check-only";
-  for (const std::string& plugin : options.plugins) line += " --plugin " + quoted(plugin);
-  for (const std::string& build : options.against) line += " --against " + quoted(build);
-  return line;
+  return line + of_others(options);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 
 namespace flashbench {
@@ -55,22 +56,31 @@ Checksums prepare(Bench& bench, const std::vector<RowRun*>& rows, const request:
   return checksums;
 }
 
-void measure(Bench& bench, const std::vector<RowRun*>& rows, bool alone) {
+bool is_open(const RowRun* run) {
+  return !run->finished && !run->set_aside;
+}
+
+void measure(Bench& bench, const std::vector<RowRun*>& all, bool alone) {
+  for (RowRun* run : all)
+    if (is_open(run)) describe_row(bench, *run, alone);
+  std::vector<RowRun*> rows;
+  std::ranges::copy_if(all, std::back_inserter(rows), is_open);
+  if (rows.empty()) return;
   const request::Prepare inputs = inputs_of(rows, bench.options);
   // On a GPU the two need different memory; on the CPU each has to see what the other takes.
   if (bench.options.check != Check::none && bench.roster.backend == Backend::cuda)
     bench.judge.begin(inputs);
   const Checksums checksums = prepare(bench, rows, inputs);
+  if (bench.options.profile) return profile_rows(bench, rows, alone);
   for (RowRun* run : rows)
-    if (!run->finished && !run->set_aside)
-      check_row(bench, *run, inputs, checksums.at(run->worker), alone);
+    if (is_open(run)) check_row(bench, *run, inputs, checksums.at(run->worker), alone);
   const auto conclude = [&](RowRun& run) {
     check_again(bench, run, inputs, checksums.at(run.worker), alone);
-    if (!run.finished && !run.set_aside) bench.finish(run, Status::ok);
+    if (is_open(&run)) bench.finish(run, Status::ok);
   };
   if (bench.options.check != Check::only) return run_rounds(bench, rows, alone, conclude);
   for (RowRun* run : rows)
-    if (!run->finished && !run->set_aside) bench.finish(*run, Status::ok);
+    if (is_open(run)) bench.finish(*run, Status::ok);
 }
 
 void drop_all(Bench& bench) {
@@ -121,7 +131,7 @@ request::Prepare inputs_of(const std::vector<RowRun*>& rows, const Options& opti
   inputs.pass = rows.front()->what().pass;
   for (const RowRun* run : rows)
     if (run->what().pass != inputs.pass) inputs.pass = Pass::fwd_bwd;
-  for (int set = 0; set < input_sets; ++set)
+  for (int set = 0; set < (options.profile ? 1 : input_sets); ++set)
     inputs.sets.push_back({options.seed + static_cast<std::uint64_t>(set), options.load_dir});
   return inputs;
 }

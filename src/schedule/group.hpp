@@ -18,13 +18,19 @@ void run_group(Bench&, const std::vector<RowRun*>&);
 void settle(Bench&, RowRun&, const Reply&, bool alone);
 // What both workers and the judge are told to prepare for these rows.
 request::Prepare inputs_of(const std::vector<RowRun*>&, const Options&);
-// Describes the row, has both input sets' outputs written and judged. Finishes what is unsupported
-// or fails. Throws WorkerLost and Interrupted.
+// Asks the row's worker what it would do, once. Finishes what is unsupported, cannot fit the device
+// or describes what cannot be. Throws WorkerLost and Interrupted.
+void describe_row(Bench&, RowRun&, bool alone);
+// Has both input sets' outputs written and judged. Finishes what fails. Throws WorkerLost and
+// Interrupted.
 void check_row(Bench&, RowRun&, const request::Prepare& inputs,
                const std::vector<std::string>& checksums, bool alone);
 // Judges once more a row whose repeats differ (atomic sums), now that it has been timed.
 void check_again(Bench&, RowRun&, const request::Prepare& inputs,
                  const std::vector<std::string>& checksums, bool alone);
+// Has each row that is neither finished nor set aside run once, untimed, for a profiler. Throws
+// WorkerLost and Interrupted.
+void profile_rows(Bench&, const std::vector<RowRun*>&, bool alone);
 // Interleaved rounds of the rows that are neither finished nor set aside. A row that has enough is
 // handed to `conclude`, which finishes it or sets it aside. Throws WorkerLost and Interrupted.
 void run_rounds(Bench&, const std::vector<RowRun*>&, bool alone,

@@ -12,10 +12,11 @@ namespace flashbench {
 
 namespace {
 
-constexpr std::array<int, 3> watched{SIGINT, SIGTERM, SIGHUP};
+constexpr std::array<int, 4> watched{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // All that the handler touches is lock-free.
 std::atomic<int> signals_seen{0};
+int scopes = 0;  // alive, of which the outermost has the handlers
 // Process groups, in blocks that are added as they fill and never given back: a handler may be
 // reading them at any time.
 struct GroupBlock {
@@ -72,10 +73,13 @@ struct InterruptScope::Former {
   std::array<struct sigaction, watched.size()> actions;
 };
 
-InterruptScope::InterruptScope() : former_(new Former) {
+InterruptScope::InterruptScope() {
+  if (scopes++ > 0) return;  // the outer one watches
+  former_ = std::make_unique<Former>();
   signals_seen = 0;
   struct sigaction action = {};
   action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // a report that is being written is written whole
   sigemptyset(&action.sa_mask);
   for (std::size_t i = 0; i < watched.size(); ++i) {
     sigaction(watched[i], &action, &former_->actions[i]);
@@ -85,9 +89,10 @@ InterruptScope::InterruptScope() : former_(new Former) {
 }
 
 InterruptScope::~InterruptScope() {
+  --scopes;
+  if (!former_) return;
   for (std::size_t i = 0; i < watched.size(); ++i)
     sigaction(watched[i], &former_->actions[i], nullptr);
-  delete former_;
   signals_seen = 0;
 }
 

@@ -1,16 +1,17 @@
-// SIGINT and SIGTERM while a plan runs: the first one asks for a stop, the second ends everything
-// at once.
+// SIGINT, SIGTERM, SIGHUP and SIGQUIT while a plan runs: the first one asks for a stop, the second
+// ends everything at once.
 #pragma once
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 
 namespace flashbench {
 
 // While it lives, the first signal only sets interrupted(); the second kills every registered
 // process group, has the registered folder removed and ends this process with status 130. Restores
-// the former handlers.
+// the former handlers. A scope within another one changes nothing. For one thread alone.
 class InterruptScope {
  public:
   InterruptScope();
@@ -20,7 +21,7 @@ class InterruptScope {
 
  private:
   struct Former;
-  Former* former_;
+  std::unique_ptr<Former> former_;  // null within another scope
 };
 
 bool interrupted();

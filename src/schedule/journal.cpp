@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,12 +32,37 @@ void must_match(const char* field, const Value& earlier, const Value& now) {
 }  // namespace
 
 Journal::Journal(std::string path) : path_(std::move(path)) {
-  descriptor_ = open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  while (!lock()) close(std::exchange(descriptor_, -1));
+}
+
+// False where the file that was opened is no longer the one of that name: whoever had it before has
+// deleted it.
+bool Journal::lock() {
+  descriptor_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor_ < 0) refuse(path_, "open");
+  // A file system without locks is no reason not to measure.
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(std::exchange(descriptor_, -1));
+    throw std::runtime_error(
+        fmt::format("another run is writing there: it has locked {}; wait for it, or write to "
+                    "another file",
+                    path_));
+  }
+  struct stat opened = {}, named = {};
+  return fstat(descriptor_, &opened) == 0 && stat(path_.c_str(), &named) == 0 &&
+         opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
 Journal::~Journal() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (descriptor_ < 0) return;
+  struct stat facts = {};
+  if (fstat(descriptor_, &facts) == 0 && facts.st_nlink > 0 && facts.st_size == 0)
+    unlink(path_.c_str());
+  close(descriptor_);
+}
+
+void Journal::begin() {
+  if (ftruncate(descriptor_, 0) != 0) refuse(path_, "empty");
 }
 
 void Journal::append(const Row& row) {
@@ -48,7 +75,6 @@ void Journal::append(const Row& row) {
 }
 
 void Journal::discard() {
-  if (descriptor_ >= 0) close(std::exchange(descriptor_, -1));
   unlink(path_.c_str());
 }
 

@@ -10,20 +10,26 @@
 namespace flashbench {
 
 // One row a line. Each line is one write, so that whoever reads after a kill sees whole rows and at
-// most one torn line at the end.
+// most one torn line at the end. Whoever has the journal of a report is the only one that writes
+// that report: the file is locked while this lives.
 class Journal {
  public:
-  // Makes the file empty. Throws std::runtime_error naming the file and the cause.
+  // Makes the file if there is none; what it holds stays. Throws std::runtime_error naming the file
+  // and the cause, which may be that another process has it.
   explicit Journal(std::string path);
-  ~Journal();
+  ~Journal();  // an empty file goes
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
+  // Empties the file. Throws as append does.
+  void begin();
   // Throws std::runtime_error naming the file and the cause.
   void append(const Row&);
-  // Closes and deletes the file: the report has everything now.
+  // Deletes the file: the report has everything now. The lock is held until this is destroyed.
   void discard();
 
  private:
+  bool lock();
+
   std::string path_;
   int descriptor_ = -1;
 };

@@ -21,6 +21,9 @@ struct ScheduleEvents {
   std::function<void(const std::string&)> warning;
 };
 
+// What a report says of how these options measure, but for what the workers know.
+Measurement measurement_of(const Options&);
+
 struct ScheduleResult {
   std::vector<Row> rows;  // one a case, in plan order
   std::vector<Ceiling> ceilings;

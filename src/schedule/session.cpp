@@ -8,10 +8,6 @@ namespace flashbench {
 
 namespace {
 
-// Starting a GPU takes seconds on some machines, and so does loading a large Python package,
-// whatever time-out the user wants for work.
-constexpr double hello_timeout_s = 120;
-
 struct Doing {
   std::string operator()(const request::Hello&) const { return "starting"; }
   std::string operator()(const request::Describe& r) const { return "describing " + r.impl; }
@@ -24,6 +20,9 @@ struct Doing {
   }
   std::string operator()(const request::Run& r) const {
     return fmt::format("running {} ({})", r.impl, name(r.pass));
+  }
+  std::string operator()(const request::Profile& r) const {
+    return fmt::format("profiling {} ({})", r.impl, name(r.pass));
   }
   std::string operator()(const request::Ceiling& r) const {
     return fmt::format("measuring the ceiling {}", r.name);
@@ -52,6 +51,7 @@ WorkerLink::WorkerLink(const std::string& program, std::vector<std::string> argu
 WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
     : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {
   if (worker.source != "built-in") who_ = worker.source;
+  planning_ = !worker.hello.device;
 }
 
 Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
@@ -86,13 +86,14 @@ void WorkerLink::start() {
     throw WorkerLost(error.what(), false);
   }
   if (device_.empty()) return;
-  const Reply reply =
-      exchange(request::Hello{device_}, std::max(timeout_s_, hello_timeout_s), {}, {});
+  const Reply reply = exchange(request::Hello{device_}, timeout_s_, {}, {});
   const auto* hello = reply.body ? std::get_if<reply::Hello>(&*reply.body) : nullptr;
-  if (hello && hello->device) return;
+  if (hello && (hello->device || planning_)) return;
   stop();
-  throw WorkerLost(
-      fmt::format("the device is gone: {}", hello ? hello->device_reason : reply.reason), false);
+  const std::string& reason = hello ? hello->device_reason : reply.reason;
+  throw WorkerLost(fmt::format("{} cannot use the device any more: {}", who_,
+                               reason.empty() ? "it does not say why" : reason),
+                   false);
 }
 
 Reply WorkerLink::exchange(const request::Any& body, double timeout_s,

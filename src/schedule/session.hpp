@@ -59,6 +59,7 @@ class WorkerLink {
   double timeout_s_;
   std::unique_ptr<Client> client_;
   bool begun_ = false;
+  bool planning_ = false;  // it had no device from the start and is asked for descriptions alone
 };
 
 // What a worker is told in hello: "cpu" or its CUDA ordinal.

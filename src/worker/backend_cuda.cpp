@@ -1,6 +1,8 @@
 #include "worker/backend_cuda.hpp"
 
+#include <cuda_profiler_api.h>
 #include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
 #include <charconv>
@@ -98,7 +100,37 @@ DeviceFacts facts_of(const FlashbenchDevice& device, const cudaDeviceProp& prope
   return facts;
 }
 
+// The stand-in by whose figures costs are told where no GPU can be opened: see stand_in().
+FlashbenchDevice h200() {
+  FlashbenchDevice device{};
+  device.backend = FLASHBENCH_CUDA;
+  device.compute_capability = 90;
+  device.multiprocessors = 132;
+  device.shared_bytes_per_block = 232448;
+  device.shared_bytes_per_multiprocessor = 233472;
+  device.l2_bytes = 62914560;
+  device.memory_bytes = 150109880320;
+  return device;
+}
+
+// What a profiler sees of a pass; it ends with this, also where the pass fails.
+class ProfiledRange {
+ public:
+  explicit ProfiledRange(const std::string& name) {
+    cudaProfilerStart();
+    nvtxRangePushA(name.c_str());
+  }
+  ~ProfiledRange() {
+    nvtxRangePop();
+    cudaProfilerStop();
+  }
+  ProfiledRange(const ProfiledRange&) = delete;
+  ProfiledRange& operator=(const ProfiledRange&) = delete;
+};
+
 }  // namespace
+
+CudaBackend::CudaBackend() : device_(h200()) {}
 
 CudaBackend::~CudaBackend() {
   for (const Span& span : spans_) {
@@ -185,6 +217,11 @@ std::optional<std::int64_t> CudaBackend::free_bytes() {
   return static_cast<std::int64_t>(free);
 }
 
+std::optional<std::int64_t> CudaBackend::room_bytes() {
+  if (!sum_) return std::nullopt;  // the stand-in's memory is nobody's
+  return device_.memory_bytes;
+}
+
 void CudaBackend::synchronize() {
   check(cudaStreamSynchronize(stream_), "waiting for the GPU");
 }
@@ -228,6 +265,12 @@ void CudaBackend::sample(const std::function<void()>& call, bool cold) {
   enqueue_s_ = std::max(forgetting * enqueue_s_,
                         std::chrono::duration<double>(Clock::now() - start).count());
   ++pending_;
+}
+
+void CudaBackend::profile(const std::string& range, const std::function<void()>& call) {
+  const ProfiledRange profiled(range);
+  call();
+  synchronize();
 }
 
 std::vector<double> CudaBackend::collect_samples() {

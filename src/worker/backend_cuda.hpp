@@ -16,11 +16,13 @@ namespace flashbench {
 
 class CudaBackend : public DeviceBackend {
  public:
+  CudaBackend();
   ~CudaBackend() override;
   // `device`: a CUDA ordinal.
   std::optional<DeviceFacts> open(const std::string& device, std::string* why) override;
-  // Before open, and where open failed: no device (compute capability 0).
+  // Before open, and where open failed: the stand-in's.
   FlashbenchDevice device() const override { return device_; }
+  std::string stand_in() const override { return "NVIDIA H200"; }
   void* allocate(std::int64_t bytes) override;
   void release(void*) override;
   void upload(void* device, const void* host, std::int64_t bytes) override;
@@ -29,11 +31,14 @@ class CudaBackend : public DeviceBackend {
   // Another function than the CPU's: computed on the GPU.
   std::uint64_t hash(const void* device, std::int64_t bytes) override;
   std::optional<std::int64_t> free_bytes() override;
+  std::optional<std::int64_t> room_bytes() override;
   void* stream() override { return stream_; }
   void synchronize() override;
   std::string timer() const override { return "cuda events"; }
   std::int64_t flush_bytes() const override;
   void sample(const std::function<void()>& call, bool cold) override;
+  // An NVTX range within cudaProfilerStart and cudaProfilerStop.
+  void profile(const std::string& range, const std::function<void()>& call) override;
   std::size_t pending_samples() const override { return pending_; }
   std::vector<double> collect_samples() override;
 
@@ -44,7 +49,7 @@ class CudaBackend : public DeviceBackend {
   Span& next_span();
   void flush();
 
-  FlashbenchDevice device_{};
+  FlashbenchDevice device_;
   double clock_hz_ = 0;  // the highest
   cudaStream_t stream_ = nullptr;
   void* flush_ = nullptr;

@@ -28,6 +28,8 @@ class DeviceBackend {
   // Null and a reason in *why when this machine has no such device. Called before anything else.
   virtual std::optional<DeviceFacts> open(const std::string& device, std::string* why) = 0;
   virtual FlashbenchDevice device() const = 0;
+  // Where no device is open: whose figures device() gives all the same; empty: nobody's.
+  virtual std::string stand_in() const { return {}; }
   virtual void* allocate(std::int64_t bytes) = 0;  // 256-byte aligned
   virtual void release(void*) = 0;
   virtual void upload(void* device, const void* host, std::int64_t bytes) = 0;
@@ -35,6 +37,8 @@ class DeviceBackend {
   virtual void fill(void* device, std::uint8_t byte, std::int64_t bytes) = 0;
   virtual std::uint64_t hash(const void* device, std::int64_t bytes) = 0;
   virtual std::optional<std::int64_t> free_bytes() = 0;
+  // The most that a problem could ever get; nothing where that is not known.
+  virtual std::optional<std::int64_t> room_bytes() { return free_bytes(); }
   virtual void* stream() = 0;
   virtual void synchronize() = 0;
   virtual std::string timer() const = 0;
@@ -42,6 +46,12 @@ class DeviceBackend {
   // Enqueues one timed sample (flush first if cold) of `call`, which only enqueues; times come from
   // collect_samples.
   virtual void sample(const std::function<void()>& call, bool cold) = 0;
+  // Runs `call`, which only enqueues, once and to its end; a profiler finds it by that name.
+  virtual void profile(const std::string& range, const std::function<void()>& call) {
+    static_cast<void>(range);
+    call();
+    synchronize();
+  }
   virtual std::size_t pending_samples() const = 0;
   virtual std::vector<double> collect_samples() = 0;  // ms each, in order; synchronises
 };

@@ -13,14 +13,17 @@ namespace {
 FlashbenchCost cost_of(const FlashbenchImplementation& implementation, DeviceBackend& backend,
                        const Problem& problem, Pass pass) {
   const FlashbenchProblem c = to_c(problem, instance_bits(pass));
-  const FlashbenchDevice device = backend.device();
-  FlashbenchMessage message{};
-  require_ok(implementation.supports(&c, &device, &message), message,
-             fmt::format("{} on this problem", implementation.name));
-  FlashbenchCost cost{};
-  require_ok(implementation.cost(&c, &device, c.passes, &cost, &message), message,
-             fmt::format("the cost of {}", implementation.name));
-  return cost;
+  return flashbench::cost_of(implementation, backend.device(), c, c.passes);
+}
+
+std::string absurdity_of(const FlashbenchCost& cost) {
+  if (cost.kernel_count > FLASHBENCH_MAX_KERNELS)
+    return fmt::format("it says that it has {} kernels, where {} are the most", cost.kernel_count,
+                       static_cast<int>(FLASHBENCH_MAX_KERNELS));
+  for (std::uint32_t i = 0; i < cost.kernel_count; ++i)
+    if (const int pipe = cost.kernels[i].pipe; pipe < 0 || pipe > FLASHBENCH_PIPE_WGMMA)
+      return fmt::format("it names a pipe {}, which there is not", pipe);
+  return flashbench::absurdity_of(from_c(cost));
 }
 
 }  // namespace
@@ -35,6 +38,20 @@ void require_ok(FlashbenchStatus status, const FlashbenchMessage& message,
                 : status == FLASHBENCH_OUT_OF_MEMORY ? Status::oom
                                                      : Status::failed,
                 reason);
+}
+
+FlashbenchCost cost_of(const FlashbenchImplementation& implementation,
+                       const FlashbenchDevice& device, const FlashbenchProblem& problem,
+                       std::uint32_t passes) {
+  FlashbenchMessage message{};
+  require_ok(implementation.supports(&problem, &device, &message), message,
+             fmt::format("{} on this problem", implementation.name));
+  FlashbenchCost cost{};
+  require_ok(implementation.cost(&problem, &device, passes, &cost, &message), message,
+             fmt::format("the cost of {}", implementation.name));
+  if (const std::string absurd = absurdity_of(cost); !absurd.empty())
+    throw Refusal(Status::failed, absurd);
+  return cost;
 }
 
 LiveInstance::LiveInstance(const FlashbenchImplementation& implementation, DeviceBackend& backend,

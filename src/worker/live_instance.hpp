@@ -11,6 +11,11 @@ namespace flashbench {
 // message.
 void require_ok(FlashbenchStatus, const FlashbenchMessage&, const std::string& what);
 
+// What the implementation says that these passes of a problem would cost. Throws Refusal: what it
+// does not support, and (failed) figures that cannot be.
+FlashbenchCost cost_of(const FlashbenchImplementation&, const FlashbenchDevice&,
+                       const FlashbenchProblem&, std::uint32_t passes);
+
 class LiveInstance {
  public:
   LiveInstance(const FlashbenchImplementation&, DeviceBackend&, const Problem&, Pass);

@@ -72,7 +72,10 @@ class Server {
     reply.source = source_;
     device_ = backend_.open(request.device, &device_reason_);
     reply.device = device_;
-    reply.device_reason = device_ ? "" : device_reason_;
+    if (!device_) {
+      reply.device_reason = device_reason_;
+      reply.stand_in = backend_.stand_in();
+    }
     for (std::uint32_t i = 0; i < plugin_.count; ++i)
       reply.implementations.push_back(facts(plugin_.implementations[i]));
     for (const kernels::Ceiling& ceiling : ceilings_) reply.ceilings.push_back(ceiling.name);
@@ -91,6 +94,7 @@ class Server {
   reply::Any on(const request::Run& request, const Tell& tell) {
     return session_.run(request, tell);
   }
+  reply::Any on(const request::Profile& request, const Tell&) { return session_.profile(request); }
   reply::Any on(const request::Ceiling& request, const Tell& tell) {
     require_device();
     return measure(request, tell);

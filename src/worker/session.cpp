@@ -36,13 +36,9 @@ reply::Describe Session::describe(const request::Describe& request) {
   const FlashbenchProblem c = to_c(request.problem, instance_bits(request.pass));
   const FlashbenchDevice device = backend_.device();
   require_pass(implementation, request.pass);
-  FlashbenchMessage message{};
-  require_ok(implementation.supports(&c, &device, &message), message, request.impl);
-  FlashbenchCost cost{};
-  require_ok(implementation.cost(&c, &device, pass_bits(request.pass), &cost, &message), message,
-             fmt::format("the cost of {}", request.impl));
   reply::Describe reply;
-  reply.cost = from_c(cost);
+  reply.cost = from_c(cost_of(implementation, device, c, pass_bits(request.pass)));
+  reply.room_bytes = backend_.room_bytes();
   for (const Tensor tensor : inputs_of(request.pass))
     reply.inputs_bytes += bytes_of(request.problem, tensor);
   reply.outputs_bytes = bytes_of(request.problem, Tensor::o);
@@ -117,6 +113,15 @@ std::uint32_t Session::run_forward(const std::string& impl, Pass pass, TensorSet
   live.collect(Pass::fwd, set);
   backend_.synchronize();
   return live.saves();
+}
+
+reply::Profile Session::profile(const request::Profile& request) {
+  TensorSet& tensors = set(0);
+  LiveInstance& live = instance(request.impl, request.pass);
+  if (request.pass == Pass::bwd) run_forward(request.impl, request.pass, tensors);
+  backend_.synchronize();
+  backend_.profile(request.range, [&] { live.run(request.pass, tensors); });
+  return {live.launches()};
 }
 
 void Session::undo_damage(const Tell& tell) {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,7 @@ class Session {
   reply::Prepare prepare(const request::Prepare&, const Tell&);
   reply::Output output(const request::Output&, const Tell&);
   reply::Run run(const request::Run&, const Tell&);
+  reply::Profile profile(const request::Profile&);
   reply::Drop drop();
 
  private:
@@ -43,6 +45,7 @@ class Session {
   std::int64_t sets_bytes_ = 0;
   std::vector<std::unique_ptr<TensorSet>> sets_;
   std::map<std::pair<std::string, Pass>, std::unique_ptr<LiveInstance>> instances_;
+  std::mt19937_64 random_{std::random_device{}()};  // which samples of a turn are checked
 };
 
 }  // namespace flashbench

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <random>
+#include <utility>
 
 #include "worker/session.hpp"
 
@@ -11,7 +13,7 @@ namespace flashbench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::int64_t longest_batch = 32;  // samples enqueued before times are read
+constexpr std::int64_t longest_batch = 32;  // samples enqueued before times are read, at most
 
 double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
@@ -25,8 +27,8 @@ class Progression {
  public:
   explicit Progression(const request::Run& request) : request_(request) {}
   double elapsed_ms() const { return ms_since(start_); }
-  // 0 when the turn is over. At least one sample is always taken.
-  std::int64_t next_batch(std::int64_t taken) const {
+  // The most that may be next; 0 when the turn is over. At least one sample is always taken.
+  std::int64_t longest_next(std::int64_t taken) const {
     if (request_.count) return std::clamp<std::int64_t>(*request_.count - taken, 0, longest_batch);
     if (taken == 0) return 1;
     if (taken >= most_timed) return 0;
@@ -48,65 +50,112 @@ class Progression {
   Clock::time_point start_ = Clock::now();
 };
 
-void take_samples(const request::Run& request, DeviceBackend& backend, LiveInstance& live,
-                  const std::vector<TensorSet*>& sets, const Tell& tell, reply::Run& reply) {
-  const Progression progression(request);
-  const auto first = static_cast<std::size_t>(request.first_set);
-  while (true) {
-    const auto taken = static_cast<std::int64_t>(reply.samples.size());
-    const std::int64_t batch = progression.next_batch(taken);
-    if (batch == 0) break;
-    for (std::int64_t i = 0; i < batch; ++i) {
-      const std::size_t index = (first + static_cast<std::size_t>(taken + i)) % sets.size();
+// Samples in batches of random length. The last of each batch begins with outputs full of NaN, and
+// its outputs are hashed: which samples these are no implementation can know.
+class Turn {
+ public:
+  Turn(const request::Run& request, DeviceBackend& backend, LiveInstance& live,
+       std::vector<TensorSet*> sets, std::mt19937_64& random)
+      : request_(request), backend_(backend), live_(live), sets_(std::move(sets)), random_(random) {
+    reply_.hashes.resize(sets_.size());
+  }
+
+  reply::Run take(const Tell& tell) {
+    open();
+    const Progression progression(request_);
+    while (const std::int64_t longest = progression.longest_next(taken())) {
+      take_batch(std::uniform_int_distribution<std::int64_t>(1, longest)(random_));
+      progression.tell(tell, taken());
+    }
+    reply_.wall_ms = progression.elapsed_ms();
+    for (std::size_t set = 0; set < sets_.size(); ++set)
+      if (was_run(set) && reply_.hashes[set].empty()) check_untimed(set);
+    return std::move(reply_);
+  }
+
+ private:
+  std::int64_t taken() const { return static_cast<std::int64_t>(reply_.samples.size()); }
+  std::size_t set_of(std::int64_t sample) const {
+    return static_cast<std::size_t>(request_.first_set + sample) % sets_.size();
+  }
+  bool was_run(std::size_t set) const {
+    return std::ranges::any_of(reply_.samples, [set](const Sample& sample) {
+      return sample.set == static_cast<int>(set);
+    });
+  }
+  std::string hash(std::size_t set) const { return sets_[set]->hash(request_.pass, live_.saves()); }
+
+  void open() {
+    const std::size_t set = set_of(0);
+    sets_[set]->poison(request_.pass);
+    if (sets_[set]->bytes_written(request_.pass, live_.saves()) > 0) untouched_ = hash(set);
+    live_.run(request_.pass, *sets_[set]);  // untimed
+    backend_.synchronize();
+  }
+  // The flush of a cold sample comes after the poison, and takes it out of the cache again; a warm
+  // one finds there what it is about to write.
+  void take_batch(std::int64_t count) {
+    const std::int64_t first = taken(), last = first + count - 1;
+    for (std::int64_t i = first; i <= last; ++i) {
+      TensorSet& set = *sets_[set_of(i)];
+      if (i == last) set.poison(request_.pass);
       const auto call = [&] {
         const auto start = Clock::now();
-        live.run(request.pass, *sets[index]);
-        reply.enqueue_ms += ms_since(start);
+        live_.run(request_.pass, set);
+        reply_.enqueue_ms += ms_since(start);
       };
-      backend.sample(call, request.cache == Cache::cold);
+      backend_.sample(call, request_.cache == Cache::cold);
     }
-    for (const double ms : backend.collect_samples()) {
-      const std::size_t index = (first + reply.samples.size()) % sets.size();
-      reply.samples.push_back({ms, static_cast<int>(index)});
-    }
-    if (static_cast<std::int64_t>(reply.samples.size()) != taken + batch)
-      throw Refusal(Status::failed, "the timer lost samples");
-    progression.tell(tell, taken + batch);
+    for (const double ms : backend_.collect_samples())
+      reply_.samples.push_back({ms, static_cast<int>(set_of(taken()))});
+    if (taken() != last + 1) throw Refusal(Status::failed, "the timer lost samples");
+    check(set_of(last));
   }
-  reply.wall_ms = progression.elapsed_ms();
-}
+  // An input set whose samples were all in the midst of a batch.
+  void check_untimed(std::size_t set) {
+    sets_[set]->poison(request_.pass);
+    if (live_.collects() && request_.pass == Pass::bwd) live_.forward(*sets_[set]);
+    live_.run(request_.pass, *sets_[set]);
+    check(set);
+  }
+  // What the last run left, in poisoned outputs.
+  void check(std::size_t set) {
+    live_.collect(request_.pass, *sets_[set]);
+    backend_.synchronize();
+    const std::string left = hash(set);
+    if (left == untouched_)
+      throw Refusal(Status::failed, "a timed launch left its outputs as they were before it");
+    std::string& known = reply_.hashes[set];
+    if (known.empty())
+      known = left;
+    else if (!known.starts_with(left))
+      known = known.substr(0, left.size()) + " and " + left;
+  }
+
+  const request::Run& request_;
+  DeviceBackend& backend_;
+  LiveInstance& live_;
+  std::vector<TensorSet*> sets_;
+  std::mt19937_64& random_;
+  std::string untouched_;  // the hash of poisoned outputs; empty where there are none
+  reply::Run reply_;
+};
 
 }  // namespace
 
 reply::Run Session::run(const request::Run& request, const Tell& tell) {
-  TensorSet& opening = set(request.first_set);
+  set(request.first_set);  // refuses what was not prepared
   LiveInstance& live = instance(request.impl, request.pass);
   std::vector<TensorSet*> sets;
   for (const auto& each : sets_) sets.push_back(each.get());
   if (request.pass == Pass::bwd)
     for (TensorSet* each : sets) run_forward(request.impl, request.pass, *each);
-  live.run(request.pass, opening);  // untimed
-  backend_.synchronize();
-  for (TensorSet* each : sets) each->poison(request.pass);
-  backend_.synchronize();
   reply::Run reply;
   try {
-    take_samples(request, backend_, live, sets, tell, reply);
+    reply = Turn(request, backend_, live, sets, random_).take(tell);
   } catch (...) {
     if (backend_.pending_samples() > 0) backend_.collect_samples();
     throw;
-  }
-  reply.hashes.resize(sets.size());
-  for (const Sample& sample : reply.samples) {
-    const auto index = static_cast<std::size_t>(sample.set);
-    if (!reply.hashes[index].empty()) continue;
-    if (live.collects()) {  // the library's memory holds the last run only
-      if (request.pass == Pass::bwd) live.forward(*sets[index]);
-      live.run(request.pass, *sets[index]);
-      live.collect(request.pass, *sets[index]);
-      backend_.synchronize();
-    }
-    reply.hashes[index] = sets[index]->hash(request.pass, live.saves());
   }
   for (TensorSet* each : sets)
     if (reply.guard_reason.empty()) reply.guard_reason = each->broken(false);

@@ -146,6 +146,12 @@ std::string TensorSet::hash(Pass pass, std::uint32_t saves) const {
   return hex(hash_bytes(hashes.data(), static_cast<std::int64_t>(hashes.size() * 8)));
 }
 
+std::int64_t TensorSet::bytes_written(Pass pass, std::uint32_t saves) const {
+  std::int64_t bytes = 0;
+  for (const Guarded* buffer : written(pass, saves)) bytes += buffer->bytes();
+  return bytes;
+}
+
 std::string TensorSet::broken(bool inputs) const {
   for (const auto* list : {&inputs_, &outputs_})
     for (const Named& named : *list)

@@ -26,6 +26,7 @@ class TensorSet {
   void poison(Pass);
   // Of what a pass wrote, statistics included.
   std::string hash(Pass, std::uint32_t saves) const;
+  std::int64_t bytes_written(Pass, std::uint32_t saves) const;
   // The first broken guard band or changed input (the latter only if `inputs`); empty when intact.
   std::string broken(bool inputs) const;
   // Undoes what broken() finds, so that the next implementation is not blamed for it.

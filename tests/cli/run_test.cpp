@@ -145,7 +145,7 @@ TEST_F(Run, ABaselineIsComparedAfterTheTable) {
 TEST_F(Run, DryRunShowsCasesAndRunsNone) {
   const Outcome plan = says({"--impl", "ok", "--dry-run", "--json", out / "r.json"});
   EXPECT_EQ(plan.exit_code, 0) << plan.err;
-  EXPECT_THAT(plan.out, HasSubstr("GFLOP"));
+  EXPECT_THAT(plan.out, HasSubstr("counted GFLOP"));
   EXPECT_EQ(report().at("rows")[0].at("status"), "not_run");
   EXPECT_GT(report().at("rows")[0].at("flops").at("counted"), 0);
 }

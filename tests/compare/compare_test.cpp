@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compare/merge.hpp"
 #include "record/rows.hpp"
 #include "report/grid.hpp"
 
@@ -127,6 +128,17 @@ TEST(Compare, refuses_another_gpu_model_unless_allowed) {
   EXPECT_EQ(allowed.exit_code, 0);
   EXPECT_EQ(allowed.pairs[0].change, Change::same);
   EXPECT_THAT(render_comparison(allowed, false), HasSubstr("DIFFERENT CONDITIONS"));
+}
+
+TEST(Compare, holds_each_row_of_a_merged_report_against_the_device_it_comes_from) {
+  const Report h200 = report({row("v1", 2)}), h100 = report({row("v2", 1)}, "NVIDIA H100 PCIe");
+  const Report merged = merge({{"a.json", h200}, {"b.json", h100}}).report;
+  const Comparison result = compare(merged, report({row("v1", 2), row("v2", 1)}), {});
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_EQ(result.pairs[0].change, Change::same);
+  EXPECT_EQ(result.pairs[1].change, Change::not_comparable);
+  EXPECT_EQ(result.pairs[1].reason, "another device.name");
+  EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("does not say which device"))));
 }
 
 TEST(Compare, accepts_the_same_model_under_another_index) {

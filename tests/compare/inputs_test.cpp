@@ -97,7 +97,7 @@ TEST(BareMedians, that_are_null_are_not_compared) {  // C13
 
 TEST(BareMedians, show_no_interval_and_say_why) {
   const Comparison result = compare(bare(1), bare(1.2), {});
-  EXPECT_FALSE(result.pairs[0].has_interval);
+  EXPECT_FALSE(result.pairs[0].time->has_interval);
   const std::string text = render_comparison(result, false);
   EXPECT_THAT(text, HasSubstr("SLOWER: by the median: the reports give no interval"));
   EXPECT_THAT(text, Not(HasSubstr(" to ")));
@@ -108,7 +108,7 @@ TEST(BareMedians, against_an_interval_that_is_too_wide_are_unsure) {
       in_report(R"("rows":[{"key":"A","time_ms":{"median":1,"low":0.8,"high":1.3}}])"), "r.json");
   const Comparison result = compare(wide, bare(1.2), {});
   EXPECT_EQ(result.pairs[0].change, Change::unsure);
-  EXPECT_FALSE(result.pairs[0].has_interval);
+  EXPECT_FALSE(result.pairs[0].time->has_interval);
 }
 
 TEST(BareMedians, of_a_single_sample_are_unsure) {

@@ -139,7 +139,7 @@ TEST(FewSamples, are_judged_as_bare_medians) {
   now.time = summarize({{1.2, 0}, {1.2, 1}, {1.3, 0}});
   const Comparison result = compare(report({base}), report({now}), {});
   EXPECT_EQ(result.pairs[0].change, Change::slower);
-  EXPECT_FALSE(result.pairs[0].has_interval);
+  EXPECT_FALSE(result.pairs[0].time->has_interval);
   EXPECT_EQ(result.pairs[0].reason, "by the median: the reports give no interval");
 }
 

@@ -49,6 +49,19 @@ std::string uuid_of(const Outcome& run) {
   return strict_json(run.out).at("device").at("uuid");
 }
 
+// On a GPU that the ladder is not built for every rung is unsupported, and the gap is named.
+TEST_F(Gpu, ShowsTheLadderRungByRungWithWordsBelow) {
+  const Outcome run = flashbench_says({"--impl", "ladder/*,v1,v2,without/*", "--dtype", "bf16",
+                                       "--head-dim", "64", "--batch", "2", "--heads", "8", "--seq",
+                                       "256", "--time-budget", "0.05", "--device", "cuda"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_TRUE(contains(run.out, "The way from V1 to V2: batch 2")) << run.out;
+  EXPECT_TRUE(contains(run.out, "blocks/SM")) << run.out;
+  EXPECT_NE(contains(run.out, "ladder/logsumexp is "),
+            contains(run.out, "There is no figure for ladder/v1"))
+      << run.out;
+}
+
 TEST_F(Gpu, HiddenFromTheProcessIsExitThreeAtOnce) {
   const Outcome run = small_row("cuda", {{"CUDA_VISIBLE_DEVICES", ""}});
   EXPECT_EQ(run.exit_code, 3);

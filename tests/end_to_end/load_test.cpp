@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "support/npy.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
@@ -68,6 +70,30 @@ TEST_F(Load, AResumedRunKeepsRowsOfTheSameFilesAlone) {
   ASSERT_EQ(run({"--resume", out / "a.json"}).exit_code, 0);
   EXPECT_NE(row_of("a.json").at("time_ms"), first.at("time_ms"));
   EXPECT_NE(row_of("a.json").at("inputs_checksum"), first.at("inputs_checksum"));
+}
+
+TEST_F(Load, ADumpedProblemIsTheSameProblemAgain) {
+  const std::string dump = out / "dump";
+  ASSERT_EQ(run({"--causal", "--scale", "0.3", "--dtype", "bf16", "--dump", dump}).exit_code, 0);
+  const std::string folder = std::filesystem::directory_iterator(dump)->path();
+  const Arguments words{"run", "--device", "cpu", "--impl", "v2", "--check-only", "--load", folder};
+  Arguments again = words;
+  again.insert(again.end(), {"--json", out / "r.json"});
+  const Outcome loaded = flashbench_says(again);
+  EXPECT_EQ(loaded.exit_code, 0) << loaded.err;
+  EXPECT_THAT(loaded.err, HasSubstr("--dtype bf16; --mask causal; --scale 0.3"));
+  const auto problem = row_of("r.json").at("problem");
+  EXPECT_EQ(problem.at("mask"), "causal");
+  EXPECT_EQ(problem.at("scale"), 0.3);
+  EXPECT_EQ(problem.at("dtype"), "bf16");
+
+  Arguments over = words;
+  over.insert(over.end(), {"--dump", dump});
+  const std::string q = read_file(folder + "/q.npy");
+  const Outcome refused = flashbench_says(over);
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("--dump would write over the inputs of --load " + folder));
+  EXPECT_EQ(read_file(folder + "/q.npy"), q);
 }
 
 TEST_F(Load, ABrokenFileIsExitTwoBeforeAnyWork) {

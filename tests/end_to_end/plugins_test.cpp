@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "flashbench/attention.h"
+#include "record/messages.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -147,11 +148,12 @@ for line in end:
 TEST(Plugins, OfAnotherProtocolOrUnderAFalseNameAreRefused) {
   const TemporaryFolder folder;
   const auto answering = [&](const std::string& hello) {
-    return folder.write("raw.py", speaking(hello));
+    return folder.write(
+        "raw.py", speaking(hello + R"(, "method": ")" + std::string(measurement_method) + '"'));
   };
-  EXPECT_THAT(refusal(answering(R"("protocol": 99, "method": "1", "source": "plugin:raw")")),
+  EXPECT_THAT(refusal(answering(R"("protocol": 99, "source": "plugin:raw")")),
               HasSubstr("speaks protocol 99"));
-  EXPECT_THAT(refusal(answering(R"("protocol": 1, "method": "1", "source": "built-in")")),
+  EXPECT_THAT(refusal(answering(R"("protocol": 1, "source": "built-in")")),
               HasSubstr("claims to be \"built-in\""));
 }
 
@@ -161,7 +163,8 @@ TEST(Plugins, ThatMeasureByAnotherMethodAreNotComparable) {
       with(tiny, {"--plugin", folder.write("raw.py", speaking(R"("protocol": 1, "method": "0",
                                                             "source": "plugin:raw")"))}));
   EXPECT_EQ(run.exit_code, 6) << run.err;
-  EXPECT_THAT(run.err, HasSubstr("measures by method 0 and this program by 1"));
+  EXPECT_THAT(run.err, HasSubstr(std::string("measures by method 0 and this program by ") +
+                                 measurement_method));
 }
 
 TEST(Plugins, OfOneFileNameAreRefused) {

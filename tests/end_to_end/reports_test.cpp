@@ -148,8 +148,12 @@ TEST(Reports, MarkdownEscapesPipesAndKeepsItsCells) {
 }
 
 TEST(Reports, ARowIsOneLineHoweverNarrowTheWindow) {
-  const Outcome narrow = flashbench_says(small, {{"COLUMNS", "40"}});
+  const TemporaryFolder folder;
+  const Outcome narrow =
+      flashbench_says(small_and({"--json", folder / "r.json"}), {{"COLUMNS", "40"}});
   ASSERT_EQ(narrow.exit_code, 0) << narrow.err;
+  const Outcome wide = flashbench_says({"report", folder / "r.json"}, {{"COLUMNS", "200"}});
+  EXPECT_EQ(narrow.out, wide.out);
   for (const char* name : {"naive", "v1", "v2"}) {
     long rows = 0;
     for (const std::string& line : lines_of(narrow.out))  // notes have no columns

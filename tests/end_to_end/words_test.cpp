@@ -50,7 +50,14 @@ TEST(Words, VersionIsOneLine) {
 TEST(Words, ListNamesEveryImplementationWithoutGpu) {
   const Outcome list = flashbench_says({"list"}, no_gpu);
   EXPECT_EQ(list.exit_code, 0) << list.err;
-  for (const char* name : {"naive", "v1", "v2"}) EXPECT_THAT(list.out, HasSubstr(name));
+  for (const char* name : {"naive", "v1", "v2", "ladder/grid-over-q", "without/logsumexp"})
+    EXPECT_THAT(list.out, HasSubstr(name));
+}
+
+TEST(Words, TheLadderIsPlannedWithoutGpu) {
+  const Outcome plan = flashbench_says({"--config", "ladder", "--dry-run"}, no_gpu);
+  EXPECT_EQ(plan.exit_code, 0) << plan.err;
+  EXPECT_THAT(plan.out, HasSubstr("\n120 cases"));  // 8 problems, 7 rungs, 2 ends, 6 leave-one-outs
 }
 
 TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {

@@ -32,11 +32,13 @@ void shapes(Suite& suite, bool small) {
             : std::vector<std::int64_t>{0, 1, 17, 63, 65, 97, 129, 193, 257, 600};
   int turn = 0;
   for (std::int64_t d : {64, 128})
-    for (std::int64_t sq : lengths)
-      for (std::int64_t sk : lengths)
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      for (std::size_t j = 0; j < lengths.size(); ++j)
         for (bool causal : {false, true}) {
+          const std::int64_t sq = lengths[i], sk = lengths[j];
           const auto padding = static_cast<Padding>(turn % 3);
-          const FlashbenchDtype dtype = turn % 2 ? FLASHBENCH_FP16 : FLASHBENCH_BF16;
+          const bool bf16 = (i + j + causal + (d == 128)) % 2 == 0;  // each dtype with each mask
+          const FlashbenchDtype dtype = bf16 ? FLASHBENCH_BF16 : FLASHBENCH_FP16;
           const bool grouped = turn % 5 == 0;
           ++turn;
           if (small && sq != sk && sq != 97 && sk != 97) continue;
@@ -53,8 +55,8 @@ void shapes(Suite& suite, bool small) {
       }
 }
 
-void rows_without_keys(Suite& suite) {
-  Case c(problem(FLASHBENCH_FP16, 1, 1, 1, 5, 2, 64, true), Padding::bshd);
+void rows_without_keys(Suite& suite, FlashbenchDtype dtype) {
+  Case c(problem(dtype, 1, 1, 1, 5, 2, 64, true), Padding::bshd);
   c.inputs(constant(0), normal(1), [](auto, auto s, auto, auto) { return 1.0f + 2.0f * s; });
   suite.all("more queries than keys", c, [](const Case& x, bool) {
     const double o[] = {0, 0, 0, 1, 2}, lse[] = {-INFINITY, -INFINITY, -INFINITY, 0, 0.693147};
@@ -97,9 +99,9 @@ void huge_scores(Suite& suite) {
   }
 }
 
-void scales(Suite& suite) {
+void scales(Suite& suite, FlashbenchDtype dtype) {
   for (double scale : {0.0, -0.125, 3.0, -40.0}) {
-    FlashbenchProblem p = problem(FLASHBENCH_FP16, 1, 2, 1, 100, 116, 64, true);
+    FlashbenchProblem p = problem(dtype, 1, 2, 1, 100, 116, 64, true);
     p.scale = scale;
     Case c(p, Padding::gaps);
     c.inputs(normal(11), normal(12), normal(13));
@@ -108,7 +110,7 @@ void scales(Suite& suite) {
       suite.report(("scale " + std::to_string(scale)).c_str(), plugin.implementations[i].name,
                    c.run(plugin.implementations[i], suite.device).trouble);
   }
-  FlashbenchProblem p = problem(FLASHBENCH_BF16, 1, 1, 1, 16, 16, 64, true);
+  FlashbenchProblem p = problem(dtype, 1, 1, 1, 16, 16, 64, true);
   p.scale = 0;
   Case c(p, Padding::bshd);
   c.inputs(normal(1), normal(2), [](auto, auto s, auto, auto) { return float(s); });
@@ -213,8 +215,10 @@ int main_of(bool small) {
   reference_holds(suite);
   refusals(suite);
   shapes(suite, small);
-  rows_without_keys(suite);
-  scales(suite);
+  for (FlashbenchDtype dtype : {FLASHBENCH_FP16, FLASHBENCH_BF16}) {
+    rows_without_keys(suite, dtype);
+    scales(suite, dtype);
+  }
   grouped_heads(suite);
   if (!small) {
     huge_scores(suite);

@@ -84,6 +84,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"no_check_and_check_only",
               R"({"measurement":{"no-check":true,"check-only":true},"sweeps":[{}]})",
               {"$.measurement", "\"no-check\"", "\"check-only\""}},
+        Wrong{"backend",
+              R"({"sweeps":[{"backend":"cudda"}]})",
+              {"$.sweeps[0].backend", "cudda", "\"cuda\""}},
+        Wrong{"view_is_number", R"({"view":1,"sweeps":[{}]})", {"$.view"}},
         Wrong{"loaded", R"({"sweeps":[{"init":"loaded"}]})", {"$.sweeps[0].init"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
@@ -101,10 +105,11 @@ TEST(Config, SaysWhatTheFlagsWouldSay) {
   const UserRequest read = parse_config(R"(// a comment
     {"name": "n", "description": "d", "device": "cpu",
      "measurement": {"iters": 5, "check-only": true, "no-check": false, "cache": "warm"},
+     "view": "memory",
      "sweeps": [ /* another */
        {"impl": ["v*", "naive"], "seq": "64:256:*2", "batch": ["auto", 2], "causal": [true, false],
         "scale": -0.125, "threshold": "2%"},
-       {"cache": "cold"}]})",
+       {"cache": "cold", "backend": "cuda"}]})",
                                         "c.json");
   ASSERT_EQ(read.sweeps.size(), 2u);
   const Sweep& first = read.sweeps[0];
@@ -116,6 +121,8 @@ TEST(Config, SaysWhatTheFlagsWouldSay) {
   EXPECT_THAT(first.cache, ElementsAre(Cache::warm));
   EXPECT_DOUBLE_EQ(first.threshold.value_or(0), 0.02);
   EXPECT_THAT(read.sweeps[1].cache, ElementsAre(Cache::cold));
+  EXPECT_EQ(read.sweeps[1].backend, Backend::cuda);
+  EXPECT_EQ(read.options.view, "memory");
   EXPECT_EQ(read.options.device, "cpu");
   EXPECT_EQ(read.options.iters, 5);
   const std::string percent = R"({"measurement":{"precision":"1%"},"sweeps":[{}]})";

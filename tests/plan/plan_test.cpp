@@ -58,6 +58,25 @@ TEST(Plan, WithoutImplTakesThoseOfAPluginToo) {
   EXPECT_THAT(names({}, roster), ElementsAre("naive", "v1", "v2", "mine"));
 }
 
+TEST(Plan, LeavesOutSweepsForAnotherBackend) {
+  Sweep on_gpu, on_cpu, on_either;
+  on_gpu.seq = {64}, on_cpu.seq = {128}, on_either.seq = {256};
+  on_gpu.backend = Backend::cuda, on_cpu.backend = Backend::cpu;
+  UserRequest request;
+  request.sweeps = {on_gpu, on_cpu, on_either};
+  for (Sweep& sweep : request.sweeps) sweep.impl = {"v2"};
+  const auto lengths = [&](Backend backend) {
+    std::vector<std::int64_t> seq;
+    for (const Case& what : make_plan(request, roster_of(backend)).cases)
+      seq.push_back(what.problem.seq_q);
+    return seq;
+  };
+  EXPECT_THAT(lengths(Backend::cpu), ElementsAre(128, 256));
+  EXPECT_THAT(lengths(Backend::cuda), ElementsAre(64, 256));
+  request.sweeps = {on_gpu};
+  EXPECT_THAT(refusal(request), HasSubstr("none of the config's sweeps is for the backend cpu"));
+}
+
 TEST(Plan, DefaultsOnTheCpu) {
   const Plan plan = make_plan(request_of({}), roster_of(Backend::cpu));
   ASSERT_EQ(plan.cases.size(), 12u);

@@ -23,6 +23,7 @@ TEST(Request, of_every_kind_reads_back) {
       request::Judge{Pass::bwd, 1, "/out", "naive", true},
       request::Run{"v2", Pass::fwd, 12.5, std::nullopt, Cache::warm, 1},
       request::Run{"v2", Pass::fwd, std::nullopt, 100, Cache::cold, 0},
+      request::Profile{"v2", Pass::bwd, "v2/bwd/b1"},
       request::Ceiling{"copy", 5},
       request::Count{"v2", Pass::fwd, {"dram"}},
       request::Drop{},
@@ -47,15 +48,23 @@ TEST(Reply, of_every_kind_reads_back) {
   DeviceFacts device;
   device.name = "NVIDIA H200";
   const std::vector<reply::Any> bodies{
-      reply::Hello{
-          1, "1", "0.1.0", "built-in", device, "", {{"v2", "idea", "3", {"fwd"}}}, {"copy"}},
-      reply::Describe{1, 2, {{{"k", Pipe::mma, 1, 2, {{{"q", 1}}, {{"o", 2}}}}}, 3, {"lse"}}},
+      reply::Hello{1,
+                   "1",
+                   "0.1.0",
+                   "built-in",
+                   device,
+                   "",
+                   "NVIDIA H200",
+                   {{"v2", "idea", "3", {"fwd"}}},
+                   {"copy"}},
+      reply::Describe{1, 2, {{{"k", Pipe::mma, 1, 2, {{{"q", 1}}, {{"o", 2}}}}}, 3, {"lse"}}, 1000},
       reply::Prepare{{"a", "b"}, 10},
       reply::Output{
           "h", false, "o overrun", true, 2097152, {{"k", 64, 0, 128, 0, 1, 2, 0.5}}, Counts{}},
       reply::Judge{{{"o", 1e-3, 1e-4, 0.5, std::array<std::int64_t, 4>{0, 1, 2, -1}, 1, 2,
                      Verdict::pass, ""}}},
       reply::Run{{{1.25, 0}, {1.5, 1}}, {"h", ""}, true, "", 0.1, 9, 104857600},
+      reply::Profile{{{"k", 64, 0, 128, 0, 1, 2, 0.5}}},
       reply::Ceiling{{1e12, 2e12}},
       reply::Count{{{"dram", 5.0}, {"refused", std::nullopt}}},
       reply::Drop{std::nullopt},

@@ -49,6 +49,20 @@ TEST(Imprecise, names_the_rows_of_each_rule_where_there_are_several) {
   EXPECT_THAT(text, HasSubstr("of --samples were taken: v2 seq=2048\n"));
 }
 
+TEST(Imprecise, is_told_by_the_rules_of_the_report_that_a_merged_row_comes_from) {
+  Report merged = with_rules({flagged("imprecise", 1024, 40), flagged("imprecise", 2048, 40)});
+  merged.origins = {with_rules({}), with_rules({})};
+  merged.origins[1].measurement.time_budget_s = 5;
+  merged.measurement.time_budget_s.reset();
+  merged.rows[0].origin = 0;
+  merged.rows[1].origin = 1;
+  const std::string text = render_table(merged, {});
+  EXPECT_THAT(text, HasSubstr("imprecise: --time-budget 1 ended it before its interval was as "
+                              "narrow as --precision 0.5%: v2 seq=1024\n"));
+  EXPECT_THAT(text, HasSubstr("imprecise: --time-budget 5 ended it before its interval was as "
+                              "narrow as --precision 0.5%: v2 seq=2048\n"));
+}
+
 TEST(Imprecise, says_that_there_were_too_few_samples_for_an_interval) {
   Report report = with_rules({flagged("imprecise", 1024, 5)});
   report.measurement.min_samples = 3;
@@ -94,8 +108,10 @@ TEST(Wrapped, breaks_at_spaces_and_within_longer_words) {
 TEST(Table, of_few_samples_shows_a_median_without_an_interval) {
   Row row = testing::row("v2", 1.5);
   row.time = summarize({{1, 0}, {1.5, 1}, {2, 0}});
-  const auto lines = lines_of(render_table(testing::report({row}), {}));
+  const Row other = testing::row("v1", 1.5, 0.03);
+  const auto lines = lines_of(render_table(testing::report({row, other}), {}));
   EXPECT_THAT(lines[5], HasSubstr("1.500  n/a"));
+  EXPECT_THAT(lines[6], HasSubstr("1.500  2.0"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "plan/request.hpp"
 #include "record/json.hpp"
 #include "record/rows.hpp"
+#include "report/formats.hpp"
 #include "report/golden.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -144,6 +145,26 @@ TEST(Table, explains_flags_labels_zeros_and_says_when_it_is_incomplete) {
   EXPECT_THAT(text, HasSubstr("incomplete"));
 }
 
+TEST(Table, leaves_out_columns_that_say_nothing_of_any_row_and_csv_keeps_them) {
+  const Report bare = testing::report({testing::row("v1", 2, 0.01), testing::row("v2", 1, 0.01)});
+  const std::string text = render_table(bare, {}) + render_markdown(bare, {});
+  for (const char* heading : {"% of peak", "% of ceiling", "binds", "speed-up", "check", "extra"})
+    EXPECT_THAT(text, Not(HasSubstr(heading)));
+  for (const char* heading : {"implementation", "time ms", "TFLOPS", "status"})
+    EXPECT_THAT(text, HasSubstr(heading));
+  EXPECT_THAT(render_csv(bare), HasSubstr("utilization_peak"));
+}
+
+TEST(Formats, give_what_their_renderers_give) {
+  const Report report = saved();
+  std::map<std::string, std::string> texts;
+  for (const Format& format : formats()) texts[format.name] = format.render(report, {});
+  EXPECT_EQ(texts, (std::map<std::string, std::string>{{"json", report_text(report)},
+                                                       {"csv", render_csv(report)},
+                                                       {"md", render_markdown(report, {})},
+                                                       {"junit", render_junit(report)}}));
+}
+
 TEST(Table, of_no_rows_is_a_heading) {
   EXPECT_THAT(render_table(testing::report({}), {}), HasSubstr("time ms"));
   EXPECT_NO_THROW(render_markdown(Report{}, {}));
@@ -159,9 +180,9 @@ TEST(Table, shows_a_scale_that_is_not_the_usual_one) {
 
 TEST(Pivot, on_implementations_sets_them_side_by_side) {
   const std::string text = render_table(saved(), {false, false, "impl"});
-  EXPECT_THAT(text, HasSubstr("batch   seq  naive     v2   v3\n"
-                              "   16  1024  24.96  219.6  n/a\n"
-                              "    8  2048  24.99    n/a  n/a\n"));
+  EXPECT_THAT(text, HasSubstr("batch   seq  naive     v1     v2   v3\n"
+                              "   16  1024  24.96  53.56  219.6  n/a\n"
+                              "    8  2048  24.99  23.28    n/a  n/a\n"));
 }
 
 TEST(Table, says_where_repeated_runs_differ) {

@@ -69,5 +69,47 @@ TEST(Roster, RefusesADeviceThatCannotBeUsed) {  // C01, C18
   EXPECT_THAT(refusal(Installed(everything), "tpu"), HasSubstr("\"tpu\""));
 }
 
+TEST(Roster, GivesOutAWorkerWithoutADeviceForPlanningWhereItCan) {
+  const auto planner = [] {
+    try {
+      Installed(everything).call("cuda");
+    } catch (const DeviceError& error) {
+      return error.planner;
+    }
+    return std::optional<WorkerFacts>();
+  };
+  EXPECT_FALSE(planner());
+  setenv("FAKE_STAND_IN", "NVIDIA H200", 1);
+  const std::optional<WorkerFacts> found = planner();
+  unsetenv("FAKE_STAND_IN");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->backend, Backend::cuda);
+  EXPECT_EQ(found->hello.stand_in, "NVIDIA H200");
+  EXPECT_FALSE(found->hello.device);
+}
+
+TEST(Roster, RequiresAJudgeNamingWhereItWasLookedFor) {
+  EXPECT_NO_THROW(require_judge(Installed(everything).call("cpu")));
+  const Installed without({"flashbench-worker-cpu"});
+  try {
+    require_judge(without.call("cpu"));
+    FAIL();
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("flashbench-judge is not in " + without.folder.path()));
+  }
+}
+
+TEST(Roster, WaitsForAHelloAsLongAsItIsTold) {
+  const Installed installed(everything);
+  setenv("FAKE_SILENT", "1", 1);
+  try {
+    call_roster("cpu", {installed.folder.path()}, 0.3);
+    ADD_FAILURE();
+  } catch (const DeviceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("no sign of life for 0.3 s (while starting)"));
+  }
+  unsetenv("FAKE_SILENT");
+}
+
 }  // namespace
 }  // namespace flashbench::test

@@ -56,6 +56,18 @@ TEST(Failure, WhoGivesNoSignOfLifeTimesOut) {
   EXPECT_THAT(children(), IsEmpty());
 }
 
+TEST(Failure, AWorkerThatNeverSaysHelloTimesOutLikeAnyOther) {
+  Options options = quick();
+  options.timeout_s = 0.3;
+  setenv("FAKE_SILENT", "1", 1);
+  const auto started = std::chrono::steady_clock::now();
+  const ScheduleResult result = run(plan_of({"ok"}), options);
+  unsetenv("FAKE_SILENT");
+  EXPECT_LT(std::chrono::steady_clock::now() - started, std::chrono::seconds(3));
+  EXPECT_EQ(result.rows[0].status, Status::timeout);
+  EXPECT_THAT(result.rows[0].reason, HasSubstr("no sign of life for 0.3 s (while starting)"));
+}
+
 TEST(Failure, FinishedWorkRestartsTheClock) {
   Options options = quick();
   options.timeout_s = 0.4;  // a turn of "long" takes 0.6 s

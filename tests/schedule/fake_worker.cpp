@@ -2,12 +2,15 @@
 // N counts the runs that this process made of that implementation. With FAKE_LOG set, each request
 // is noted there; FAKE_NAMES (a comma list) and FAKE_METHOD are what hello says there is.
 // FAKE_MS is what a sample takes; of the workers that share a FAKE_MEMORY one has room at a time.
+// FAKE_ROOM is what describe says of the device's memory. FAKE_SILENT: no answer to hello.
+// FAKE_STAND_IN: of which device one called as cuda describes.
 // FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
 //   vast:N (says that a pass is 2 GFLOP, takes 0.4 s, hangs in run N),
 //   wronghash:N, nohash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward
-//   that does not repeat), zero, babble; of the judge: wrong, judgecrash, judgehang, judgeonce
+//   that does not repeat), zero, babble, negative and negativeflops (by their description), large
+//   (needs 1e12 bytes of workspace); of the judge: wrong, judgecrash, judgehang, judgeonce
 //   (unless the file FAKE_MARKER is there).
 // A program whose name ends in "faulty" gives, by FAKE_CHECKSUMS, "none", one too "few", or "other"
 // ones.
@@ -75,6 +78,7 @@ class Fake {
   }
 
   Reply answer(const request::Hello& r) {
+    if (std::getenv("FAKE_SILENT")) sleep_ms(1000000);
     greeted_ = true;
     reply::Hello hello;
     if (const char* method = std::getenv("FAKE_METHOD")) hello.method = method;
@@ -88,6 +92,7 @@ class Fake {
       hello.device_reason = "there is no GPU " + r.device;
     } else {
       hello.device_reason = "driver 11.2 is older than CUDA 12.4 needs";
+      if (const char* device = std::getenv("FAKE_STAND_IN")) hello.stand_in = device;
     }
     hello.ceilings = {"copy", "sgemm"};
     if (const char* names = std::getenv("FAKE_NAMES")) {
@@ -116,9 +121,13 @@ class Fake {
     KernelCost kernel;
     kernel.kernel = "fake";
     kernel.pipe = Pipe::sgemm;
-    kernel.flops = kind(r.impl) == "vast" ? 2e9 : 1e6;
+    kernel.flops = kind(r.impl) == "vast" ? 2e9 : kind(r.impl) == "negativeflops" ? -2 : 1e6;
     result.cost.kernels.push_back(kernel);
     result.cost.saves = {"lse"};
+    result.inputs_bytes = result.outputs_bytes = 1000;
+    if (kind(r.impl) == "negative") result.cost.workspace_bytes = -5;
+    if (kind(r.impl) == "large") result.cost.workspace_bytes = 1000000000000;
+    if (const char* room = std::getenv("FAKE_ROOM")) result.room_bytes = std::stoll(room);
     return ok(result);
   }
   Reply answer(const request::Prepare& r) {
@@ -205,6 +214,15 @@ class Fake {
     if (what == "long") work_long();
     sleep_ms(2);
     return ok(samples(r, what, run, now));
+  }
+  Reply answer(const request::Profile& r) {
+    note("profile " + r.impl + " as " + r.range);
+    served_.insert(r.impl);
+    if (kind(r.impl) == "crash") crash();
+    if (kind(r.impl) == "launchfail") return no(Status::failed, "the launch failed");
+    Launch launch;
+    launch.kernel = "fake";
+    return ok(reply::Profile{{launch}});
   }
   static void crash() {
     const char words[] = "fake: about to fall\n";

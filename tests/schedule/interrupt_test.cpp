@@ -65,9 +65,24 @@ TEST(Interrupt, KeepsWhatHadEnoughWhileOthersOfItsGroupGoOn) {
 
 TEST(Interrupt, RestoresTheFormerHandlers) {
   run(plan_of({"ok"}));
-  struct sigaction now = {};
-  sigaction(SIGINT, nullptr, &now);
-  EXPECT_EQ(now.sa_handler, SIG_DFL);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    struct sigaction now = {};
+    sigaction(signal, nullptr, &now);
+    EXPECT_EQ(now.sa_handler, SIG_DFL);
+  }
+}
+
+TEST(Interrupt, IsStillKnownWhereTheInnerOfTwoScopesHasEnded) {
+  {
+    const InterruptScope outer;
+    {
+      const InterruptScope inner;
+      EXPECT_FALSE(interrupted());
+      raise(SIGQUIT);
+    }
+    EXPECT_TRUE(interrupted());
+  }
+  EXPECT_FALSE(interrupted());
 }
 
 // A front in a process of its own whose worker hangs; its program has a name that is nobody else's.

@@ -40,6 +40,33 @@ TEST(Journal, IsGoneWhenDiscarded) {
   EXPECT_TRUE(read_journal(folder / "rows").empty());
 }
 
+TEST(Journal, KeepsWhatItHoldsUntilItBegins) {
+  const Folder folder;
+  const std::string path = folder / "rows";
+  { Journal(path).append(row_of("a", Status::ok)); }
+  { const Journal untouched(path); }
+  EXPECT_EQ(read_journal(path).size(), 1u);
+  Journal(path).begin();
+  EXPECT_FALSE(std::filesystem::exists(path)) << "an empty one is of no use";
+}
+
+TEST(Journal, BelongsToOneAtATime) {
+  const Folder folder;
+  const std::string path = folder / "rows";
+  {
+    Journal mine(path);
+    mine.append(row_of("a", Status::ok));
+    try {
+      Journal yours(path);
+      FAIL();
+    } catch (const std::runtime_error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(path));
+    }
+    EXPECT_EQ(read_journal(path).size(), 1u);
+  }
+  EXPECT_NO_THROW(Journal{path});
+}
+
 TEST(Journal, NamesAFileThatCannotBeOpened) {
   try {
     Journal journal("/nowhere/rows");

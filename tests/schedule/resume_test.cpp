@@ -10,6 +10,8 @@ namespace {
 
 using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
@@ -74,6 +76,19 @@ TEST_F(Load, NothingIsRunWhereAllRowsStand) {
   EXPECT_EQ(run(one, known)[0].time->n, known[0].time->n);
   EXPECT_THAT(log.lines("run"), IsEmpty());
   EXPECT_EQ(log.lines("prepare").size(), 1u);
+}
+
+TEST_F(Load, RowsStandWhereTheirInputsCannotBeHadAgain) {
+  const Plan one = plan({{"large", Pass::fwd}});
+  std::vector<Row> known = run(one);
+  known[0].time->median = 77;
+  setenv("FAKE_ROOM", "1000", 1);
+  Told told;
+  const ScheduleResult result = run_plan(one, fake_roster(), options, told.events(), known);
+  unsetenv("FAKE_ROOM");
+  ASSERT_TRUE(result.rows[0].time) << result.rows[0].reason;
+  EXPECT_EQ(result.rows[0].time->median, 77);
+  EXPECT_THAT(told.warnings, ElementsAre(HasSubstr("stays as --resume found it")));
 }
 
 TEST_F(Load, RowsRunAgainWhenTheFilesHoldOthers) {

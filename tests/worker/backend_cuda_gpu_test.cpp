@@ -50,6 +50,24 @@ TEST(CudaBackend, NamesTheValidRangeOfAnOrdinalThatIsNone) {
   }
 }
 
+TEST_F(CudaBackendTest, ProfilesAPassOnceAndWaitsForIt) {
+  int runs = 0;
+  const auto start = std::chrono::steady_clock::now();
+  backend_.profile("v2/fwd/b1", [&] {
+    ++runs;
+    enqueue_delay(static_cast<std::int64_t>(20 * cycles_a_ms()), stream());
+  });
+  EXPECT_EQ(runs, 1);
+  EXPECT_GT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(15));
+  EXPECT_THROW(backend_.profile("fails", [] { throw DeviceFailure("no launch", false); }),
+               DeviceFailure);
+}
+
+TEST_F(CudaBackendTest, HasTheWholeMemoryForAProblemOnceItIsOpen) {
+  EXPECT_EQ(backend_.room_bytes(), facts_->memory_bytes);
+  EXPECT_EQ(backend_.device().multiprocessors, facts_->multiprocessors) << "no stand-in's";
+}
+
 TEST_F(CudaBackendTest, GivesBackTheBytesThatWereUploaded) {
   std::vector<std::uint8_t> bytes(100003);
   std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});

@@ -21,10 +21,15 @@ enum class Fault {
   beyond_o,
   input,
   wavering,
+  skips,
+  slips,
   fails,
   throws,
   huge,
-  refuses
+  refuses,
+  negative,      // says that its workspace has negative bytes
+  not_a_number,  // says that it does NaN FLOPs
+  many_kernels
 };
 
 struct Fake {
@@ -101,11 +106,15 @@ FlashbenchStatus fake_forward(void* state, const FlashbenchForward* args, void*,
   if (fault == Fault::fails) return say(message, "the launch failed", FLASHBENCH_FAILED);
   if (fault == Fault::throws) throw std::runtime_error("thrown by an implementation");
   if (fault == Fault::nothing) return FLASHBENCH_OK;
+  // Of the first six runs, in which it is judged, all compute; later one in seven.
+  if (fault == Fault::skips && fake.runs > 6 && fake.runs % 7 > 0) return FLASHBENCH_OK;
   attend(fake.problem, *args);
   const FlashbenchProblem& p = fake.problem;
   if (fault == Fault::beyond_o)
     store(dtype_of(p), args->o, p.batch * p.seq_q * p.query_heads * p.head_dim + 3, 1);
   if (fault == Fault::input) store(dtype_of(p), args->k, 0, 5);
+  // For longer than any batch of samples, but not in the end.
+  if (fault == Fault::slips && fake.runs > 20 && fake.runs <= 60) store(dtype_of(p), args->o, 0, 7);
   if (fault == Fault::wavering) store(dtype_of(p), args->o, 0, static_cast<float>(fake.runs));
   return FLASHBENCH_OK;
 }
@@ -118,6 +127,9 @@ FlashbenchStatus fake_cost(const FlashbenchProblem* p, const FlashbenchDevice*, 
   cost->kernels[0].pipe = FLASHBENCH_PIPE_SGEMM;
   cost->kernels[0].flops = 4.0 * static_cast<double>(p->seq_q * p->seq_k * p->head_dim);
   cost->workspace_bytes = fault == Fault::huge ? std::int64_t{1} << 43 : 100;
+  if (fault == Fault::negative) cost->workspace_bytes = -100;
+  if (fault == Fault::not_a_number) cost->kernels[0].flops = std::nan("");
+  if (fault == Fault::many_kernels) cost->kernel_count = 1000;
   cost->saves = fault == Fault::m_and_l ? FLASHBENCH_SAVES_M_AND_L : FLASHBENCH_SAVES_LSE;
   return FLASHBENCH_OK;
 }
@@ -168,12 +180,21 @@ FlashbenchImplementation fake(const char* name) {
 }
 
 inline const FlashbenchPlugin& fake_plugin() {
-  static const std::vector<FlashbenchImplementation> all{
-      fake<Fault::none>("good"),       fake<Fault::m_and_l>("m-and-l"),
-      fake<Fault::nothing>("nothing"), fake<Fault::beyond_o>("beyond-o"),
-      fake<Fault::input>("input"),     fake<Fault::wavering>("wavering"),
-      fake<Fault::fails>("fails"),     fake<Fault::throws>("throws"),
-      fake<Fault::huge>("huge"),       fake<Fault::refuses>("refuses")};
+  static const std::vector<FlashbenchImplementation> all{fake<Fault::none>("good"),
+                                                         fake<Fault::m_and_l>("m-and-l"),
+                                                         fake<Fault::nothing>("nothing"),
+                                                         fake<Fault::beyond_o>("beyond-o"),
+                                                         fake<Fault::input>("input"),
+                                                         fake<Fault::wavering>("wavering"),
+                                                         fake<Fault::fails>("fails"),
+                                                         fake<Fault::throws>("throws"),
+                                                         fake<Fault::huge>("huge"),
+                                                         fake<Fault::refuses>("refuses"),
+                                                         fake<Fault::negative>("negative"),
+                                                         fake<Fault::not_a_number>("not-a-number"),
+                                                         fake<Fault::many_kernels>("many-kernels"),
+                                                         fake<Fault::skips>("skips"),
+                                                         fake<Fault::slips>("slips")};
   static const FlashbenchPlugin plugin{FLASHBENCH_ABI, FLASHBENCH_CPU,
                                        static_cast<uint32_t>(all.size()), all.data()};
   return plugin;

@@ -49,7 +49,7 @@ struct Worker : Peer {
 TEST(Serve, SaysWhoItIs) {
   Peer peer(serve_fakes<CpuBackend>);
   const auto hello = peer.ok<reply::Hello>(request::Hello{"cpu"});
-  EXPECT_EQ(hello.implementations.size(), 10u);
+  EXPECT_EQ(hello.implementations.size(), 15u);
   EXPECT_EQ(hello.implementations[0].passes, std::vector<std::string>{"fwd"});
   EXPECT_EQ(hello.ceilings, std::vector<std::string>{"exp2"});
   ASSERT_TRUE(hello.device);
@@ -167,6 +167,36 @@ TEST(Serve, TimesAlternatingSetsWhoseOutputsHashToWhatWasJudged) {
   EXPECT_GE(timed.wall_ms, timed.enqueue_ms);
   const auto one = worker.ok<reply::Run>(run("good", 1));
   EXPECT_EQ(one.hashes, (std::vector<std::string>{first.hash, ""}));
+}
+
+// One launch in seven computes, for either set: what the turn leaves behind is right.
+TEST(Serve, LooksIntoSamplesAtRandomForLaunchesThatComputeNothing) {
+  Worker worker;
+  worker.ok<reply::Prepare>(two_sets(small()));
+  for (const int set : {0, 1}) worker.ok<reply::Output>(output("skips", "", set));
+  const Reply reply = worker.ask(run("skips", 300));
+  EXPECT_EQ(reply.status, Status::failed);
+  EXPECT_EQ(reply.reason, "a timed launch left its outputs as they were before it");
+  EXPECT_EQ(worker.ok<reply::Run>(run("good", 300)).samples.size(), 300u);
+}
+
+TEST(Serve, HashesEverySampleThatItLooksInto) {
+  Worker worker;
+  worker.ok<reply::Prepare>(two_sets(small()));
+  std::vector<std::string> judged;
+  for (const int set : {0, 1})
+    judged.push_back(worker.ok<reply::Output>(output("slips", "", set)).hash);
+  EXPECT_NE(worker.ok<reply::Run>(run("slips", 100)).hashes, judged);
+  EXPECT_EQ(worker.ok<reply::Run>(run("slips", 100)).hashes, judged);
+}
+
+// Two samples may be one batch, of which the last one's set is looked into.
+TEST(Serve, HashesEachSetThatATurnRan) {
+  Worker worker;
+  worker.ok<reply::Prepare>(two_sets(small()));
+  for (int turn = 0; turn < 20; ++turn)
+    for (const std::string& hash : worker.ok<reply::Run>(run("good", 2)).hashes)
+      EXPECT_EQ(hash.size(), 16u);
 }
 
 TEST(Serve, TimesForAWhileAndGivesSigns) {

@@ -78,11 +78,10 @@ TEST_F(Backward, OfOneQueryAndOneKeyPassesDoOnAndNothingElse) {
 
 TEST_F(Backward, OfManyHeadsIsRightInEach) {
   const std::int64_t length = on_gpu ? 16 : 2, head_dim = on_gpu ? 64 : 8;
-  for (const auto& [batch, heads] : {std::pair<std::int64_t, std::int64_t>{65535, 1},
-                                     {65536, 1},
-                                     {80000, 1},
-                                     {1024, 64},
-                                     {1, 65536}}) {
+  // About the limits of a GPU's grid; the CPU has none.
+  std::vector<std::pair<std::int64_t, std::int64_t>> shapes{{65536, 1}, {1, 65536}};
+  if (on_gpu) shapes.insert(shapes.end(), {{65535, 1}, {80000, 1}, {1024, 64}});
+  for (const auto& [batch, heads] : shapes) {
     const auto own = [n = heads](auto b, auto, auto h, auto) {
       return static_cast<double>((b * n + h) % 7 + 1);
     };

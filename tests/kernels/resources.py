@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Reads what ptxas made of every sm_80 kernel in a program and holds it to an A100's limits.
+"""Reads what ptxas made of every kernel of an architecture in a program and holds it to the limits
+that sm_80 and sm_90 share.
 
-usage: sm_80_resources.py PROGRAM. Prints one line a kernel. Exit status 1 where a kernel does not
+usage: resources.py PROGRAM ARCHITECTURE. Prints one line a kernel. Exit status 1 where a kernel does not
 fit or spills more than a little, 77 (skipped) without cuobjdump. The CUDA toolkit has it; where
 only the compiler is installed it is taken from PyPI, into .venv.
 """
@@ -54,10 +55,10 @@ def kernels(text):
 
 
 def main():
-    program = sys.argv[1]
+    program, architecture = sys.argv[1:]
     tool = find_cuobjdump(pathlib.Path(__file__).resolve().parents[2])
     text = subprocess.run(
-        [tool, "--dump-resource-usage", "-arch", "sm_80", program],
+        [tool, "--dump-resource-usage", "-arch", architecture, program],
         capture_output=True,
         text=True,
         check=True,
@@ -72,7 +73,7 @@ def main():
             f"{'fits' if fits else 'FAIL'}  {usage['REG']:3} registers  {local:4} bytes local  "
             f"{usage['SHARED']:6} bytes shared  {name[:110]}"
         )
-    print(f"{found} kernels, {failed} outside an A100's limits")
+    print(f"{found} kernels, {failed} outside the limits")
     return 1 if failed or not found else 0
 
 

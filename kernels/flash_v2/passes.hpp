@@ -1,0 +1,12 @@
+// The two passes, as the host sees them.
+#pragma once
+
+#include "kernels/cuda/tiled_backward.hpp"
+#include "kernels/cuda/tiled_forward.hpp"
+
+namespace flashbench::kernels {
+
+extern const TiledForward flash_v2_forward;
+extern const TiledBackward flash_v2_backward;
+
+}  // namespace flashbench::kernels

@@ -1,0 +1,1 @@
+"""What scripts/plot draws with: reports.py reads, style.py holds the looks, the rest draws."""

@@ -1,0 +1,93 @@
+#include "claims/claims.hpp"
+
+#include "claims/findings.hpp"
+
+namespace flashbench {
+
+namespace {
+
+using namespace findings;
+
+constexpr const char *counts = "counted by the CPU's kernels, fp32",
+                     *ablation = "time without the idea / time of ladder/logsumexp, above 1",
+                     *relative = "time of pytorch-math / theirs at 2k, d 128, each within 20 %";
+
+const std::vector<Claim> table{
+    {"v1-utilisation", "1.1", "V1 reaches 25-40 % of the peak (of an A100)",
+     "TFLOPS of v1 fwd / datasheet peak, at every length", v1_utilization},
+    {"causes-in-order", "1.1", "V1's causes by impact: loop order, non-GEMM work, warp split",
+     "order of the three times without the idea / with it", loop_order_pays_most},
+    {"few-heads", "2.1", "V1 cannot use the sequence dimension: few heads leave it idle",
+     "TFLOPS at few heads / at many: v1's below 0.8 of v2's", few_heads_starve_v1},
+    {"o-once", "2.3", "V1 touches O 2Tc times in memory, V2 once", counts, o_is_touched_once},
+    {"grid", "2.3", "Q tiles map onto blocks of their own",
+     "blocks launched a head, at two lengths", only_v2_has_blocks_along_the_sequence},
+    {"grid-pays", "2.3", "blocks along the sequence make it faster", ablation, grid_over_q_pays},
+    {"q-once", "2.3", "V1 loads Q for every K/V tile, V2 once", counts, q_is_loaded_once},
+    {"o-outweighs-kv", "2.3", "cutting the traffic of O outweighs reading K and V again", counts,
+     traffic_of_o_outweighs_that_of_k_and_v},
+    {"loop-order-pays", "2.3", "Q outside makes it faster", ablation, loop_order_pays},
+    {"delayed-exact", "3.2", "normalising once at the end gives the same result",
+     "the judge's check of O of v1 and v2", delayed_normalisation_is_exact},
+    {"two-divisions", "3.3", "2 divisions an element less in each step", counts,
+     two_divisions_less},
+    {"one-multiplication", "3.3", "1 multiplication an element less in each step", counts,
+     one_multiplication_less},
+    {"one-division", "3.3", "one division an element at the end", counts, one_division_at_the_end},
+    {"delayed-pays", "3.3", "normalising once makes it faster", ablation,
+     delayed_normalisation_pays},
+    {"no-merges", "4.3", "V1's warps merge partial results, V2's never", counts,
+     warps_along_q_merge_nothing},
+    {"no-waits", "4.3", "V2's warps never wait for each other's results", counts,
+     warps_along_q_do_not_wait},
+    {"warps-pay", "4.3", "warps along Q make it faster", ablation, warps_along_q_pay},
+    {"masked-half", "5.2", "without a skip the masked half is computed too", counts,
+     masked_half_is_computed_without_skip},
+    {"block-skip", "5.3", "blocks above the diagonal are skipped, those on it masked", counts,
+     blocks_above_the_diagonal_are_skipped},
+    {"causal-half", "5.4", "the causal skip about halves the time",
+     "time of full / time of causal of v2 at the longest is 2, within 20 %",
+     causal_takes_half_the_time},
+    {"half-the-statistics", "7.1", "L alone is half of m and l", "bytes saved for the backward",
+     statistics_are_halved},
+    {"p-from-l", "7.1", "P = exp(S - L) needs no division", counts,
+     p_is_recovered_without_division},
+    {"dk-dv-one-block", "7.2", "dK and dV of a tile are one block's alone", counts,
+     dk_and_dv_have_one_writer},
+    {"dq-across-blocks", "7.2", "dQ is added up across blocks", counts,
+     dq_is_added_up_across_blocks},
+    {"d-identity", "7.3", "rowsum(dP * P) = rowsum(dO * O)",
+     "the judge's check of dQ by either side", both_sides_of_d_agree},
+    {"d-once", "7.3", "V2 computes D once beforehand, V1 in every tile", counts,
+     d_is_computed_once},
+    {"v2-utilisation", "8.1", "V2 reaches 50-73 % of the peak (of an A100)",
+     "TFLOPS of v2 fwd / datasheet peak, at every length", v2_utilization},
+    {"table-tflops", "8.1", "an A100's TFLOPS of V1 and V2 at 1k to 8k",
+     "those of v1 and v2 fwd on an A100, within 20 %", throughput_of_the_table},
+    {"always-faster", "8.1", "V2 is faster than V1 at every length",
+     "time of v1 / time of v2, lower end above 1", v2_is_always_faster},
+    {"v2-over-v1", "8.1", "V2 is about 1.6 times as fast as V1",
+     "time of v1 / time of v2, mean over lengths, within 20 %", v2_over_v1},
+    {"relative-forward", "8.2", "forward, times PyTorch's standard: V1 2.8, V2 4.3, xFormers 3.1",
+     relative, relative_forward},
+    {"relative-backward", "8.2", "backward, times PyTorch's standard: V1 2.5, V2 3.9, xFormers 2.8",
+     relative, relative_backward},
+    {"memory-growth", "8.3", "standard attention's memory grows as N^2, V2's as N",
+     "declared bytes of fwd+bwd at three lengths", memory_grows_linearly},
+    {"standard-oom", "8.3", "at 64k standard attention is out of memory",
+     "status of naive fwd+bwd at 64k", standard_attention_is_out_of_memory_at_64k},
+};
+
+}  // namespace
+
+const std::vector<Claim>& claims() {
+  return table;
+}
+
+std::vector<JudgedClaim> judge_claims(const Report& report) {
+  std::vector<JudgedClaim> judged;
+  for (const Claim& claim : claims()) judged.push_back({&claim, claim.judge(report)});
+  return judged;
+}
+
+}  // namespace flashbench

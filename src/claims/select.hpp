@@ -1,0 +1,58 @@
+// Which rows of a report a claim is judged by. Rows of another build are never among them.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "claims/claims.hpp"
+#include "estimate/estimate.hpp"
+
+namespace flashbench {
+
+using Rows = std::vector<const Row*>;
+struct RowPair {
+  const Row *one = nullptr, *other = nullptr;
+};
+
+struct Wanted {
+  std::string_view impl;
+  Pass pass = Pass::fwd;
+  Mask mask = Mask::full;
+};
+std::string described(const Wanted&);  // "v1 fwd full"
+
+// On the report's device (the GPU's, where a CPU's rows stand beside them), whatever their status.
+Rows rows_of(const Report&, const Wanted&);
+// Those that are ok and have a time; for each sequence, head dimension and so on only those of the
+// most batch x heads. In the order of their sequences.
+Rows timed_rows(const Report&, const Wanted&);
+// Of the timed rows of both, those that answer the same question (but for the mask).
+std::vector<RowPair> timed_pairs(const Report&, const Wanted& one, const Wanted& other);
+// The longest fp32 pair that counted what it did while it ran; null where there is none. Rows whose
+// numbers are wrong are among them only where a claim is about the numbers.
+enum class Wrong { left_out, taken };
+std::optional<RowPair> counted_pair(const Report&, const Wanted& one, const Wanted& other,
+                                    Wrong = Wrong::left_out);
+
+// batch x heads.
+double heads_of(const Problem&);
+// The judge's verdict on a tensor; not_checked where it gave none.
+Verdict verdict_on(const Row&, std::string_view tensor);
+// Why nothing can be said of these rows: there are none, or what became of them.
+std::string why_none(const Report&, const Wanted&);
+
+Finding stand(bool holds, std::string figures);
+Finding cannot_tell(std::string reason);
+Finding too_noisy(const std::string& figures);
+// Where the figures have no 95 % interval to decide by.
+Finding no_interval(const std::string& figures);
+// Of two timed rows' medians.
+Ratio time_ratio(const Row& over, const Row& under);
+// Whether a figure of ours is the document's, as far as 20 %.
+bool near_document(double ours, double documents);
+// Whether its whole interval is further off; never without an interval.
+bool far_from_document(const Ratio& ours, double documents);
+
+}  // namespace flashbench

@@ -1,0 +1,116 @@
+// scripts/plot on the golden report and on what is none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "support/run_program.hpp"
+#include "support/temporary_folder.hpp"
+#include "support/text.hpp"
+
+namespace flashbench::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+const std::string golden = FLASHBENCH_SOURCE "/tests/corpus/report.json";
+
+Outcome plot(const Arguments& words) {
+  return Program(FLASHBENCH_SOURCE "/scripts/plot", words).wait(140);
+}
+
+class Pictures : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (std::system("{ python3 -c 'import matplotlib' || " FLASHBENCH_SOURCE
+                    "/build/plot-env/bin/python -c 'import matplotlib'; } 2>/dev/null") != 0)
+      GTEST_SKIP() << "there is no matplotlib; scripts/plot would install one";
+  }
+  TemporaryFolder out;
+};
+
+TEST_F(Pictures, OfTheGoldenReportAreWholeAndLabelled) {
+  const Outcome drawn = plot({golden, "--out", out / "new/folder"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, HasSubstr("ladder: left out: no problem has two rows of ladder/..."));
+  EXPECT_EQ(lines_of(drawn.out).size(), 8u) << drawn.out;
+  for (const std::string& file : lines_of(drawn.out)) EXPECT_GT(fs::file_size(file), 5000u) << file;
+  for (const auto& [name, labels] : std::vector<std::pair<const char*, std::vector<const char*>>>{
+           {"throughput", {">TFLOPS<", ">220<", ">25.0<", ">53.6<", ">failed<"}},
+           {"utilisation",
+            {">% of the datasheet peak<", ">% of the binding ceiling<", ">v2 (mma)<"}},
+           {"memory", {">extra memory (MiB, log)<"}},
+           {"traffic", {">bytes moved (GB = 10⁹ bytes, log)<"}}}) {
+    const std::string file = out / ("new/folder/" + std::string(name) + "-fwd-fp16");
+    EXPECT_THAT(read_file(file + ".png").substr(0, 4), "\x89PNG");
+    const std::string svg = read_file(file + ".svg");
+    for (const char* label : labels) EXPECT_THAT(svg, HasSubstr(label)) << name;
+    for (const char* label :
+         {">head dim 128, causal<", ">sequence length (tokens)<", ">naive", ">v1", ">v2",
+          "NVIDIA A100-SXM4-80GB", "driver 550.54", "flashbench 429ccbf"})
+      EXPECT_THAT(svg, HasSubstr(label)) << name;
+  }
+}
+
+TEST_F(Pictures, OfALaterReportShowItsRowsAndItsLadder) {
+  auto report = nlohmann::json::parse(read_file(golden));
+  auto rows = nlohmann::json::array();
+  for (const auto& [name, tflops] : std::vector<std::pair<const char*, double>>{
+           {"v1", 50}, {"q-outer", 120}, {"causal-skip", 111}}) {
+    auto row = report.at("rows")[0];
+    row["impl"] = std::string("ladder/") + name;
+    row["key"] = std::string("ladder/") + name;
+    row["tflops"] = tflops;
+    rows.push_back(row);
+  }
+  auto v2 = report.at("rows")[2];
+  v2["tflops"] = 231.0;
+  rows.push_back(v2);
+  report["rows"] = rows;
+  const Outcome drawn =
+      plot({golden, out.write("later.json", report.dump()), "--out", out.path().string()});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_EQ(drawn.err, "");
+  const std::string svg = read_file(out / "ladder-fwd-fp16.svg");
+  for (const char* label : {">start:<", ">q outer<", ">+70.0<", ">×2.40<", ">−9.00<", ">×0.93<",
+                            ">50.0<", ">111<", ">TFLOPS<", ">v2 at its<"})
+    EXPECT_THAT(svg, HasSubstr(label));
+  EXPECT_THAT(read_file(out / "throughput-fwd-fp16.svg"),
+              AllOf(HasSubstr(">231<"), Not(HasSubstr(">220<")), Not(HasSubstr("ladder"))));
+}
+
+TEST(Plot, RefusesWhatIsNoReportByItsNameWithExitTwo) {
+  const TemporaryFolder out;
+  for (const auto& [file, reason] : std::vector<std::pair<std::string, const char*>>{
+           {out / "none.json", "No such file"},
+           {out.write("broken.json", "{\"rows\":["), "it is not JSON"},
+           {out.write("list.json", "[]"), "is no report"},
+           {out.write("other.json", R"({"schema":"other/2","rows":[]})"), "flashbench.report/1"}}) {
+    const Outcome drawn = plot({golden, file, "--out", out / "pictures"});
+    EXPECT_EQ(drawn.exit_code, 2) << file;
+    EXPECT_EQ(drawn.out, "");
+    EXPECT_EQ(lines_of(drawn.err).size(), 1u) << drawn.err;
+    EXPECT_THAT(drawn.err, AllOf(HasSubstr(file), HasSubstr(reason)));
+    EXPECT_FALSE(fs::exists(out / "pictures"));
+  }
+}
+
+TEST(Plot, RefusesAFolderThatCannotBeMade) {
+  const TemporaryFolder out;
+  const std::string file = out.write("file", "");
+  const Outcome drawn = plot({golden, "--out", file});
+  EXPECT_EQ(drawn.exit_code, 2);
+  EXPECT_THAT(drawn.err, HasSubstr("cannot make " + file));
+}
+
+TEST(Plot, WrongWordsAreExitTwo) {
+  EXPECT_EQ(plot({}).exit_code, 2);
+  EXPECT_EQ(plot({golden, "--uot", "x"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace flashbench::test
