@@ -83,6 +83,7 @@ Pair single(const Row& row, Change change) {
   pair.row = naming(row);
   pair.change = change;
   (in_base ? pair.base_ms : pair.new_ms) = time_of(row);
+  if (time_of(row)) (in_base ? pair.base_tflops : pair.new_tflops) = row.tflops;
   pair.reason = fmt::format("only in the {} report", in_base ? "base" : "new");
   if (const std::string status = status_word(row); row.status != Status::ok && !status.empty())
     pair.reason += ", " + status;

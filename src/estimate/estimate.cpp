@@ -143,7 +143,7 @@ Time summarize(std::vector<Sample> samples) {
   if (sorted.empty()) return time;
   std::sort(sorted.begin(), sorted.end());
   time.median = quantile(sorted, 0.5);
-  if (sorted.size() >= least_for_interval) {
+  if (time.n >= least_for_interval) {
     const std::size_t cut = cut_of(sorted.size());
     time.low = sorted[cut];
     time.high = sorted[sorted.size() - 1 - cut];
@@ -172,8 +172,8 @@ std::optional<double> drift(const std::vector<Sample>& samples) {
 
 std::optional<Ratio> ratio(const Time& over, const Time& under) {
   const auto positive = [](double ms) { return std::isfinite(ms) && ms > 0; };
-  const auto low = [](const Time& time) { return time.low.value_or(time.median); };
-  const auto high = [](const Time& time) { return time.high.value_or(time.median); };
+  const auto low = [](const Time& time) { return has_interval(time) ? *time.low : time.median; };
+  const auto high = [](const Time& time) { return has_interval(time) ? *time.high : time.median; };
   for (const Time* time : {&over, &under})
     if (!positive(time->median) || !positive(low(*time)) || !positive(high(*time)))
       return std::nullopt;

@@ -9,8 +9,6 @@
 
 namespace flashbench {
 
-// The least number of samples whose median has a distribution-free 95 % interval (record/row.hpp).
-inline constexpr std::size_t least_for_interval = 6;
 // The least number of samples that can show a drift: ten at each end, and as many between them.
 inline constexpr std::size_t least_for_drift = 40;
 

@@ -11,13 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// "[json.exception.parse_error.101] parse error at line 2, column 13: ..." without its brackets.
-std::string sentence_of(const std::exception& error) {
-  const std::string text = error.what();
-  const std::size_t end = text.find("] ");
-  return end == text.npos ? text : text.substr(end + 2);
-}
-
 }  // namespace
 
 ConfigText parse_config_text(const std::string& text, const std::string& file) {
@@ -32,7 +25,7 @@ ConfigText parse_config_text(const std::string& text, const std::string& file) {
         true, true);
     return {std::move(json), watch.repeated()};
   } catch (const Json::exception& error) {  // a number too large is none of the parse errors
-    throw UsageError(fmt::format("{}: {}", file, sentence_of(error)));
+    throw UsageError(fmt::format("{}: {}", file, parser_sentence(error)));
   }
 }
 

@@ -127,7 +127,7 @@ Json parse_text(const std::string& text, const std::string& what, KeyWatch* watc
   try {
     return Json::parse(text, see);
   } catch (const nlohmann::json::exception& error) {
-    throw ProtocolError(what + ": not JSON: " + error.what());
+    throw ProtocolError(what + ": not JSON: " + parser_sentence(error));
   }
 }
 

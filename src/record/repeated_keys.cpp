@@ -4,6 +4,12 @@
 
 namespace flashbench {
 
+std::string parser_sentence(const std::exception& error) {
+  const std::string text = error.what();
+  const std::size_t end = text.find("] ");
+  return end == text.npos ? text : text.substr(end + 2);
+}
+
 void KeyWatch::see(nlohmann::ordered_json::parse_event_t event,
                    const nlohmann::ordered_json& parsed) {
   using Event = nlohmann::ordered_json::parse_event_t;

@@ -1,12 +1,16 @@
-// What nlohmann's parser lets pass: a key that stands twice in its object.
+// What nlohmann's parser lets pass, a key that stands twice in its object, and what it says.
 #pragma once
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
 namespace flashbench {
+
+// "[json.exception.parse_error.101] parse error at line 2, column 13: ..." without its brackets.
+std::string parser_sentence(const std::exception&);
 
 // Follows a parser and knows at each moment where it stands.
 class KeyWatch {

@@ -20,7 +20,7 @@ const Report& origin_of(const Report& report, const Row& row) {
 }
 
 bool has_interval(const Time& time) {
-  return time.low && time.high && time.n != 1;
+  return time.low && time.high && (time.n == 0 || time.n >= least_for_interval);
 }
 
 std::optional<double> modelled_bytes(const Row& row) {

@@ -20,14 +20,17 @@ struct Sample {
   int set = 0;  // which of the two input sets
 };
 
+// The least number of samples whose median has a distribution-free 95 % interval. All of five lie
+// on one side of the median in 2 of 2^5 cases, 6 %: not even [min, max] covers it 95 times of 100.
+inline constexpr std::int64_t least_for_interval = 6;
+
 // Median with its distribution-free 95 % interval, in milliseconds. The interval is made of order
-// statistics. Of fewer than six samples there is none: all five lie on one side of the median in
-// 2 of 2^5 cases, 6 %, so that not even [min, max] covers it 95 times of 100.
+// statistics.
 struct Time {
   double median = 0;
   std::optional<double> low, high;  // both null where there is no interval
   double min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
-  std::int64_t n = 0;
+  std::int64_t n = 0;  // 0 where a file does not say
   std::vector<Sample> samples;
 };
 
@@ -161,7 +164,8 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
   return record.unrecorded.contains(path) ? std::nullopt : std::optional<Value>(value);
 }
 
-// Whether the median has an interval, and is not a bare one.
+// Whether the median has an interval, and is not a bare one. What a file gives for one of fewer
+// samples is none; where it does not say how many there were, it is taken at its word.
 bool has_interval(const Time&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);

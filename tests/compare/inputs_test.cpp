@@ -111,6 +111,21 @@ TEST(BareMedians, against_an_interval_that_is_too_wide_are_unsure) {
   EXPECT_FALSE(result.pairs[0].time->has_interval);
 }
 
+TEST(BareMedians, are_what_a_file_gives_an_interval_for_that_fewer_than_six_samples_cannot_have) {
+  const auto of_samples = [](int n) {
+    return parse_report(
+        in_report(R"("rows":[{"key":"A","time_ms":{"median":1,"low":0.8,"high":1.3,"n":)" +
+                  std::to_string(n) + "}}]"),
+        "r.json");
+  };
+  EXPECT_EQ(compare(of_samples(6), of_samples(6), {}).pairs[0].change, Change::unsure);
+  const Comparison few = compare(of_samples(5), of_samples(6), {});
+  EXPECT_FALSE(few.pairs[0].time->has_interval);
+  const Comparison both = compare(of_samples(5), of_samples(5), {});
+  EXPECT_EQ(both.pairs[0].change, Change::same);
+  EXPECT_EQ(both.pairs[0].time->low, 1);
+}
+
 TEST(BareMedians, of_a_single_sample_are_unsure) {
   const Report single =
       parse_report(in_report(R"("rows":[{"key":"A","time_ms":{"median":1.2,"n":1}}])"), "r.json");
