@@ -52,7 +52,8 @@ int dispatch(const Arguments& words) {
     return exit_code::ok;
   }
   const bool named = !words.empty() && !words[0].starts_with('-');
-  const Entry& entry = entry_of(named ? words[0] : "run");
+  const std::string name = named ? words[0] : "run";
+  const Entry& entry = entry_of(name);
   const Arguments rest(words.begin() + (named ? 1 : 0), words.end());
   if (!asks_for_help(rest)) return entry.run(rest);
   std::fputs(help_of(entry.help()).c_str(), stdout);
