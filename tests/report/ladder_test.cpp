@@ -92,6 +92,21 @@ TEST(LadderTable, NeverMixesThePasses) {
   EXPECT_THAT(text, HasSubstr(walk));
 }
 
+TEST(LadderWords, CallNothingAGainWithoutAnInterval) {
+  Report report = saved();
+  for (const char* impl : {"ladder/q-outer", "without/q-outer"}) {
+    Row& row = row_of(report, impl);
+    row = testing::without_interval(row);
+  }
+  add_ladder(report.rows);
+  const std::string text = render_table(report, {});
+  EXPECT_THAT(text, HasSubstr("Too imprecise to tell: q-outer (2.000 x, no interval)"));
+  EXPECT_THAT(text, Not(HasSubstr("q-outer (2.000 x, 44 %")));
+  EXPECT_THAT(text,
+              HasSubstr("of v2 without causal-skip (0.971 to 1.031 x) and q-outer (0.432 x, no "
+                        "interval)."));
+}
+
 TEST(LadderTable, LeavesOtherRowsInATableOfTheirOwn) {
   Report report = saved();
   EXPECT_THAT(render_table(report, {}), HasSubstr("extra MiB"));
