@@ -15,7 +15,7 @@ void refuse_beside_profile(const RunWords& words) {
   constexpr const char* once = "each row runs once, untimed and unchecked";
   for (const char* other :
        {"warmup", "samples", "iters", "time-budget", "precision", "check-only", "peak-tflops",
-        "pivot", "wide", "baseline", "against", "resume", "dump"})
+        "pivot", "wide", "baseline", "against", "resume", "dump", "counters"})
     refuse_pair(words, "profile", other, once);
 }
 
