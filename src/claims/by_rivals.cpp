@@ -26,7 +26,7 @@ Finding relative_to_standard(const Report& report, Pass pass,
                              double document::Relative::*documents) {
   const Row* base = standard_row(report, pass);
   if (!base) return cannot_tell(why_none(report, {standard, pass}));
-  bool near = true, complete = true;
+  bool near = true, far = false, known = true, complete = true;
   std::string figures;
   for (const document::Relative& line : document::relative) {
     if (line.impl == std::string_view(standard)) continue;
@@ -34,16 +34,20 @@ Finding relative_to_standard(const Report& report, Pass pass,
     const auto pairs = timed_pairs(report, {standard, pass}, {line.impl, pass});
     const auto pair = std::ranges::find(pairs, base, &RowPair::one);
     if (pair != pairs.end()) {
-      const double factor = base->time->median / pair->other->time->median;
-      near = near && near_document(factor, line.*documents);
-      shown = fmt::format("{:.2f}", factor);
+      const Ratio factor = time_ratio(*base, *pair->other);
+      near = near && near_document(factor.value, line.*documents);
+      far = far || far_from_document(factor, line.*documents);
+      known = known && factor.has_interval;
+      shown = fmt::format("{:.2f}", factor.value);
     } else {
       complete = false;
     }
     figures += fmt::format("{}{} {} (document {:.1f})", figures.empty() ? "" : ", ", line.impl,
                            shown, line.*documents);
   }
-  return near && !complete ? cannot_tell(figures) : stand(near, figures);
+  if (far) return stand(false, figures);
+  if (!near) return known ? too_noisy(figures) : no_interval(figures);
+  return complete ? stand(true, figures) : cannot_tell(figures);
 }
 
 // All ideas at the ladder's tile, and the same without one of them.
@@ -66,14 +70,16 @@ Gain gain_of(const Report& report, const char* idea) {
 }
 
 std::string shown(const char* idea, const Ratio& factor) {
-  return fmt::format("without {}: {:.3f} times as long ({:.3f} to {:.3f})", idea, factor.value,
-                     factor.low, factor.high);
+  std::string text = fmt::format("without {}: {:.3f} times as long", idea, factor.value);
+  if (factor.has_interval) text += fmt::format(" ({:.3f} to {:.3f})", factor.low, factor.high);
+  return text;
 }
 
 Finding pays(const Report& report, const char* idea) {
   const Gain gain = gain_of(report, idea);
   if (!gain.factor) return cannot_tell(gain.why);
   const std::string figures = shown(idea, *gain.factor);
+  if (!gain.factor->has_interval) return no_interval(figures);
   if (gain.factor->low > 1) return stand(true, figures);
   return gain.factor->high < 1.01 ? stand(false, figures) : too_noisy(figures);
 }
@@ -106,16 +112,18 @@ Finding warps_along_q_pay(const Report& report) {
 
 Finding loop_order_pays_most(const Report& report) {
   double last = 0;
-  bool ordered = true;
+  bool ordered = true, known = true;
   std::string figures;
   for (const char* idea : {"q-outer", "delayed-normalisation", "warps-along-q"}) {
     const Gain gain = gain_of(report, idea);
     if (!gain.factor) return cannot_tell(gain.why);
     ordered = ordered && (figures.empty() || gain.factor->value <= last);
+    known = known && gain.factor->has_interval;
     last = gain.factor->value;
     figures += fmt::format("{}without {} {:.3f}", figures.empty() ? "" : ", ", idea, last);
   }
-  return stand(ordered, "times as long: " + figures);
+  figures = "times as long: " + figures;
+  return known ? stand(ordered, figures) : no_interval(figures);
 }
 
 }  // namespace flashbench::findings

@@ -24,10 +24,11 @@ std::string tokens(std::int64_t seq) {
 // several.
 class Listing {
  public:
-  void add(const Row& row, double figure) {
+  void add(const Row& row, std::optional<double> figure) {
     const Problem& problem = row.what.problem;
     std::string& line = by_head_dim_[problem.head_dim];
-    line += fmt::format("{}{} {:.2f}", line.empty() ? "" : ", ", tokens(problem.seq_q), figure);
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", tokens(problem.seq_q),
+                        figure ? fmt::format("{:.2f}", *figure) : "n/a");
   }
   std::string text() const {
     if (by_head_dim_.size() == 1) return by_head_dim_.begin()->second;
@@ -45,7 +46,8 @@ class Listing {
 // whole interval is further off.
 Finding against_document(const Ratio& ours, double documents, const std::string& figures) {
   if (near_document(ours.value, documents)) return stand(true, figures);
-  if (ours.high < 0.8 * documents || ours.low > 1.2 * documents) return stand(false, figures);
+  if (!ours.has_interval) return no_interval(figures);
+  if (far_from_document(ours, documents)) return stand(false, figures);
   return too_noisy(fmt::format("{:.2f} to {:.2f}: {}", ours.low, ours.high, figures));
 }
 
@@ -111,6 +113,7 @@ Finding v2_over_v1(const Report& report) {
     mean.value *= std::pow(factor.value, share);
     mean.low *= std::pow(factor.low, share);
     mean.high *= std::pow(factor.high, share);
+    mean.has_interval = mean.has_interval && factor.has_interval;
     factors.add(*pair.one, factor.value);
   }
   return against_document(
@@ -125,9 +128,9 @@ Finding v2_is_always_faster(const Report& report) {
   bool faster = true, unsure = false;
   for (const RowPair& pair : pairs) {
     const Ratio factor = time_ratio(*pair.one, *pair.other);
-    lower_ends.add(*pair.one, factor.low);
-    faster = faster && factor.high > 1;
-    unsure = unsure || (factor.low <= 1 && factor.high > 1);
+    lower_ends.add(*pair.one, factor.has_interval ? std::optional(factor.low) : std::nullopt);
+    faster = faster && (factor.high > 1 || !factor.has_interval);
+    unsure = unsure || (factor.low <= 1 && factor.high > 1) || !factor.has_interval;
   }
   const std::string figures = "lower end of the 95 % interval: " + lower_ends.text();
   return faster && unsure ? too_noisy(figures) : stand(faster, figures);
@@ -166,6 +169,7 @@ Finding few_heads_starve_v1(const Report& report) {
         heads_of(few_v1->what.problem), tokens(seq_of(all)), heads_of(all.one->what.problem),
         100 * flops * of_v1.value, 100 * flops * of_v2.value);
     if (of_v1.value < 0.8 * of_v2.value) return stand(true, figures);
+    if (!of_v1.has_interval || !of_v2.has_interval) return no_interval(figures);
     return of_v1.low < 0.8 * of_v2.high ? too_noisy(figures) : stand(false, figures);
   }
   return cannot_tell("no length was measured with fewer heads than there are processors");

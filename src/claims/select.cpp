@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace flashbench {
 
@@ -119,17 +118,21 @@ Finding too_noisy(const std::string& figures) {
   return cannot_tell("too noisy: " + figures);
 }
 
+Finding no_interval(const std::string& figures) {
+  return cannot_tell("no 95 % interval: " + figures);
+}
+
 Ratio time_ratio(const Row& over, const Row& under) {
-  constexpr std::int64_t fewest = 6;  // below that the interval is the samples' range
   const double value = over.time->median / under.time->median;
-  for (const Row* row : {&over, &under})
-    if (has_interval(*row) && row->time->n < fewest)
-      return {value, 0, std::numeric_limits<double>::infinity()};
-  return ratio(*over.time, *under.time).value_or(Ratio{value, value, value});
+  return ratio(*over.time, *under.time).value_or(Ratio{value, value, value, false});
 }
 
 bool near_document(double ours, double documents) {
   return std::abs(ours / documents - 1) <= 0.2;
+}
+
+bool far_from_document(const Ratio& ours, double documents) {
+  return ours.has_interval && (ours.high < 0.8 * documents || ours.low > 1.2 * documents);
 }
 
 }  // namespace flashbench

@@ -46,10 +46,13 @@ std::string why_none(const Report&, const Wanted&);
 Finding stand(bool holds, std::string figures);
 Finding cannot_tell(std::string reason);
 Finding too_noisy(const std::string& figures);
-// Of two timed rows' medians. So few samples that they have no 95 % interval exclude nothing; a
-// median that a file gives without an interval stands for itself.
+// Where the figures have no 95 % interval to decide by.
+Finding no_interval(const std::string& figures);
+// Of two timed rows' medians.
 Ratio time_ratio(const Row& over, const Row& under);
 // Whether a figure of ours is the document's, as far as 20 %.
 bool near_document(double ours, double documents);
+// Whether its whole interval is further off; never without an interval.
+bool far_from_document(const Ratio& ours, double documents);
 
 }  // namespace flashbench

@@ -107,22 +107,11 @@ Measured measure(const ClaimsWords& words, const Arguments& arguments) {
   return measured;
 }
 
-bool write(const std::string& file, const std::string& text) {
-  if (file.empty()) return true;
-  try {
-    write_atomically(file, text);
-    return true;
-  } catch (const std::exception& error) {
-    print_error("flashbench: {}\n", error.what());
-    return false;
-  }
-}
-
 int conclude(const Measured& measured, const Options& options) {
   const Report& report = measured.report;
   const std::vector<JudgedClaim> judged = judge_claims(report);
-  const bool written = write(options.output("json"), claims_text(report, judged)) &
-                       write(options.output("md"), render_claims_markdown(report, judged));
+  const bool written = write_output(options, "json", claims_text(report, judged)) &
+                       write_output(options, "md", render_claims_markdown(report, judged));
   if (!stdout_is_taken(options))
     std::fputs(render_claims(report, judged, may_color_stdout()).c_str(), stdout);
   std::vector<int> codes{exit_code_of_rows(report.rows, false)};

@@ -18,6 +18,7 @@ int compare_command(const Arguments&);
 int report_command(const Arguments&);
 int info_command(const Arguments&);
 int list_command(const Arguments&);
+int doctor_command(const Arguments&);
 int selftest_command(const Arguments&);
 int claims_command(const Arguments&);
 
@@ -27,6 +28,7 @@ Command compare_help();
 Command report_help();
 Command info_help();
 Command list_help();
+Command doctor_help();
 Command selftest_help();
 Command claims_help();
 

@@ -11,6 +11,7 @@
 namespace flashbench {
 
 Option flag_option(const char* name, const char* group, const char* help, bool& target);
+// A report or the like to write, by its format; - is stdout.
 Option file_option(const char* format, const char* help, Options&, const char* group);
 Option device_option(std::string& target, const char* group);
 // What `what` (cases, rows) to keep.

@@ -2,42 +2,44 @@
 
 #include <fmt/format.h>
 
+#include "plan/axes.hpp"
+
 namespace flashbench {
 
 namespace {
 
-void refuse_pair(const RunWords& words, const char* one, const char* other, const char* why) {
-  if (words.given.contains(one) && words.given.contains(other))
-    throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
-}
+constexpr std::string_view both_masks = "for both masks write --mask full,causal";
+constexpr std::string_view from_files = "the values come from the files";
+constexpr std::string_view once = "each row runs once, untimed and unchecked";
 
-void refuse_beside_profile(const RunWords& words) {
-  constexpr const char* once = "each row runs once, untimed and unchecked";
-  for (const char* other :
-       {"warmup", "samples", "iters", "time-budget", "precision", "check-only", "peak-tflops",
-        "pivot", "wide", "baseline", "against", "resume", "dump", "counters"})
-    refuse_pair(words, "profile", other, once);
+// Beside those of settings, which a config must not hold either.
+const std::vector<Contradiction> of_options{
+    {"causal", "no-causal", both_masks}, {"causal", "mask", both_masks},
+    {"no-causal", "mask", both_masks},   {"load", "init", from_files},
+    {"load", "seed", from_files},        {"profile", "warmup", once},
+    {"profile", "samples", once},        {"profile", "iters", once},
+    {"profile", "time-budget", once},    {"profile", "precision", once},
+    {"profile", "check-only", once},     {"profile", "peak-tflops", once},
+    {"profile", "pivot", once},          {"profile", "wide", once},
+    {"profile", "baseline", once},       {"profile", "against", once},
+    {"profile", "resume", once},         {"profile", "dump", once},
+    {"profile", "counters", once},
+};
+
+bool gives(const RunWords& words, std::string_view option) {
+  return words.given.contains(std::string(option));
 }
 
 }  // namespace
 
 void refuse_contradictions(const RunWords& words) {
-  constexpr const char* exact = "--iters is an exact count";
-  constexpr const char* masks = "for both masks write --mask full,causal";
-  refuse_pair(words, "iters", "samples", exact);
-  refuse_pair(words, "iters", "time-budget", exact);
-  refuse_pair(words, "iters", "precision", exact);
-  refuse_pair(words, "no-check", "check-only", "nothing would be left to do");
-  refuse_pair(words, "causal", "no-causal", masks);
-  refuse_pair(words, "causal", "mask", masks);
-  refuse_pair(words, "no-causal", "mask", masks);
-  refuse_pair(words, "load", "init", "the values come from the files");
-  refuse_pair(words, "load", "seed", "the values come from the files");
-  refuse_beside_profile(words);
-  if (words.given.contains("threshold") && !words.given.contains("baseline") &&
-      !words.given.contains("against"))
+  for (const auto* table : {&contradictions(), &of_options})
+    for (const auto& [one, other, why] : *table)
+      if (gives(words, one) && gives(words, other))
+        throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
+  if (gives(words, "threshold") && !gives(words, "baseline") && !gives(words, "against"))
     throw UsageError("--threshold says nothing without --baseline or --against");
-  if (words.given.contains("allow-different") && !words.given.contains("baseline"))
+  if (gives(words, "allow-different") && !gives(words, "baseline"))
     throw UsageError("--allow-different says nothing without --baseline");
 }
 

@@ -25,8 +25,8 @@ struct Entry {
 constexpr Entry entries[] = {
     {"run", run_command, run_help},          {"compare", compare_command, compare_help},
     {"report", report_command, report_help}, {"info", info_command, info_help},
-    {"list", list_command, list_help},       {"selftest", selftest_command, selftest_help},
-    {"claims", claims_command, claims_help},
+    {"list", list_command, list_help},       {"doctor", doctor_command, doctor_help},
+    {"claims", claims_command, claims_help}, {"selftest", selftest_command, selftest_help},
 };
 
 const Entry* find_entry(const std::string& name) {
@@ -36,7 +36,6 @@ const Entry* find_entry(const std::string& name) {
 
 const Entry& entry_of(const std::string& name) {
   if (const Entry* entry = find_entry(name)) return *entry;
-  if (name == "doctor") throw UsageError(fmt::format("flashbench {} is not in this version", name));
   std::vector<std::string> names;
   for (const Entry& entry : entries) names.emplace_back(entry.name);
   throw UsageError(fmt::format("there is no command \"{}\"{} (there are: {})", name,
@@ -53,7 +52,8 @@ int dispatch(const Arguments& words) {
     return exit_code::ok;
   }
   const bool named = !words.empty() && !words[0].starts_with('-');
-  const Entry& entry = entry_of(named ? words[0] : "run");
+  const std::string name = named ? words[0] : "run";
+  const Entry& entry = entry_of(name);
   const Arguments rest(words.begin() + (named ? 1 : 0), words.end());
   if (!asks_for_help(rest)) return entry.run(rest);
   std::fputs(help_of(entry.help()).c_str(), stdout);

@@ -53,21 +53,27 @@ Report blank_report(const UserRequest& request, const reply::Hello& worker) {
   return report;
 }
 
+bool write_output(const Options& options, const std::string& format, const std::string& text) {
+  const std::string file = options.output(format);
+  if (file.empty()) return true;
+  try {
+    write_atomically(file, text);
+    return true;
+  } catch (const std::exception& error) {
+    print_error("flashbench: {}\n", error.what());
+    return false;
+  }
+}
+
 bool write_outputs(const Report& report, const Options& options, bool wide,
                    const std::vector<Row>& more) {
   const TableOptions table{false, wide, options.pivot, options.view};
   bool all_written = true;
   for (const Format& format : formats()) {
-    const auto output = options.outputs.find(format.name);
-    if (output == options.outputs.end()) continue;
-    try {
-      const bool whole = std::string_view(format.name) == "json";
-      write_atomically(output->second,
-                       format.render(whole ? with_rows(report, more) : report, table));
-    } catch (const std::exception& error) {
-      print_error("flashbench: {}\n", error.what());
-      all_written = false;
-    }
+    if (!options.outputs.contains(format.name)) continue;
+    const bool whole = std::string_view(format.name) == "json";
+    all_written &= write_output(options, format.name,
+                                format.render(whole ? with_rows(report, more) : report, table));
   }
   return all_written;
 }
@@ -99,10 +105,10 @@ void print_profiled(const Report& report, const Options& options) {
              in_columns(lines));
 }
 
-void print_comparison(const Comparison& comparison, bool to_stdout) {
+void print_comparison(const Comparison& comparison, bool to_stdout, bool wide) {
   for (const std::string& warning : comparison.warnings)
     print_error("flashbench: warning: {}\n", as_utf8(one_line(warning)));
-  std::fputs(render_comparison(comparison, to_stdout && may_color_stdout()).c_str(),
+  std::fputs(render_comparison(comparison, to_stdout && may_color_stdout(), wide).c_str(),
              to_stdout ? stdout : stderr);
 }
 

@@ -11,8 +11,11 @@ namespace flashbench {
 bool stdout_is_taken(const Options&);
 // Tool, device, method, argv, host and time; no rows. A worker that was never asked has no device.
 Report blank_report(const UserRequest&, const reply::Hello&);
-// Writes every file; what cannot be written is said on stderr. False if there was any. `more`: rows
-// of an earlier report that --json holds beside this one's.
+// Writes the file of that format, where there is one; what cannot be written is said on stderr.
+// False if it could not.
+bool write_output(const Options&, const std::string& format, const std::string& text);
+// Likewise the report to every file. `more`: rows of an earlier report that --json holds beside
+// this one's.
 bool write_outputs(const Report&, const Options&, bool wide, const std::vector<Row>& more = {});
 // The table, unless an output is stdout.
 void print_table(const Report&, const Options&, bool wide);
@@ -22,7 +25,7 @@ void print_explanations(const Report& report, const std::vector<Row>& rows, cons
 // What --profile ran, likewise.
 void print_profiled(const Report&, const Options&);
 
-// A comparison to stdout, or to stderr; its warnings always to stderr.
-void print_comparison(const Comparison&, bool to_stdout);
+// A comparison to stdout, or to stderr; its warnings always to stderr. `wide`: with the full keys.
+void print_comparison(const Comparison&, bool to_stdout, bool wide = false);
 
 }  // namespace flashbench

@@ -16,12 +16,25 @@ namespace flashbench {
 
 namespace {
 
-std::vector<Option> compare_options(CompareOptions& o) {
+struct CompareWords {
+  CompareOptions options;
+  Options output;
+  bool wide = false;
+};
+
+std::vector<Option> compare_options(CompareWords& words) {
+  CompareOptions& o = words.options;
   return {{"threshold", "P", "Options", "slower by more is exit 5: 5% or 0.05 [5%]", false,
            [&o](const auto& values) { o.threshold = parse_fraction(values[0]); }},
           flag_option("allow-different", "Options", "compare even across devices and inputs",
                       o.allow_different),
-          flag_option("strict", "Options", "UNSURE and missing rows fail too", o.strict)};
+          flag_option("strict", "Options",
+                      "fail unless every row of both is FASTER, SLOWER or SAME: UNSURE, lost,\n"
+                      "gained, missing, new and not comparable rows are exit 1",
+                      o.strict),
+          file_option("json", "the comparison; - is stdout, and then nothing else is", words.output,
+                      "Options"),
+          flag_option("wide", "Options", "the rows' whole keys in the table too", words.wide)};
 }
 
 Merged read_merged(const std::vector<std::string>& files) {
@@ -67,20 +80,22 @@ Command report_command_of(ReportWords& words) {
 }  // namespace
 
 Command compare_help() {
-  static CompareOptions unused;
+  static CompareWords unused;
   return {
       "compare",
       "flashbench compare BASE NEW [OPTIONS]",
       "Pairs the rows of two reports and judges each pair by the 95 % interval of the quotient\n"
       "of its median times: FASTER or SLOWER beyond the threshold and off 1, SAME wholly within\n"
-      "the threshold, UNSURE else. A median that a report gives without an interval stands for\n"
-      "both ends of one: between two of them the threshold alone decides, and n/a is shown.\n"
+      "the threshold, UNSURE else. A median without an interval (fewer than six samples have\n"
+      "none) stands for both ends of one: between two of them the threshold alone decides, and\n"
+      "n/a is shown. A row that only one of the two reports could measure is lost or gained; one\n"
+      "that only one of them has at all is missing or new.\n"
       "\n"
       "Reports of another device model, backend or way of measuring are not comparable, nor are\n"
       "rows of other inputs: another --init, or other values in the --load files.\n"
       "\n"
-      "Exit code: 0 nothing slower (UNSURE included), 1 a row is broken that was not, 2 wrong\n"
-      "words or files, 4 nothing was compared, 5 a row is slower, 6 not comparable.",
+      "Exit code: 0 nothing slower (UNSURE included), 1 a row is broken that was not or --strict\n"
+      "fails, 2 wrong words or files, 4 nothing was compared, 5 a row is slower, 6 not comparable.",
       "  flashbench compare before.json after.json --threshold 2%\n",
       "BASE or NEW",
       2,
@@ -89,13 +104,15 @@ Command compare_help() {
 }
 
 int compare_command(const Arguments& arguments) {
-  CompareOptions options;
+  CompareWords words;
   Command command = compare_help();
-  command.options = compare_options(options);
+  command.options = compare_options(words);
   const std::vector<std::string> files = parse_arguments(command, arguments);
-  const Comparison comparison = compare_files(files[0], files[1], options);
-  print_comparison(comparison, true);
-  return comparison.exit_code;
+  check_outputs(words.output, {{"BASE", files[0]}, {"NEW", files[1]}});
+  const Comparison comparison = compare_files(files[0], files[1], words.options);
+  if (!stdout_is_taken(words.output)) print_comparison(comparison, true, words.wide);
+  const bool written = write_output(words.output, "json", comparison_text(comparison));
+  return written ? comparison.exit_code : exit_code::usage;
 }
 
 Command report_help() {

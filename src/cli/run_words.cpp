@@ -146,7 +146,7 @@ std::vector<ReadFile> read_files(const RunWords& words) {
   return {{"--config", words.config}};
 }
 
-// What a config may have said beside an exact count; a row's command must not repeat it.
+// What a config may have said that --iters overrides; a row's command must not repeat it.
 void forget_stop_rule(Options& options) {
   const Options defaults;
   options.min_samples = defaults.min_samples;
@@ -234,6 +234,7 @@ Command run_help() {
           "  report FILE...        render saved reports again\n"
           "  info                  this machine: devices, peaks, measured ceilings\n"
           "  list                  implementations, and what each supports here\n"
+          "  doctor                how small a difference this machine can resolve today\n"
           "  selftest              plant known faults, show that each is caught\n"
           "  claims                each claim of the source document: holds here or not\n"
           "  --version             version, commit and build\n"

@@ -8,14 +8,12 @@
 
 #include "compare/differences.hpp"
 #include "compare/exit_code.hpp"
+#include "compare/pairs.hpp"
 #include "report/grid.hpp"
 
 namespace flashbench {
 
 namespace {
-
-// Rounding must not turn 1.05 into more than 5 %.
-constexpr double slack = 1e-9;
 
 // What two rows must share to be a pair, with what may differ replaced.
 std::string meeting_key(const Row& row, bool any_init, bool any_backend, bool any_source) {
@@ -27,69 +25,16 @@ std::string meeting_key(const Row& row, bool any_init, bool any_backend, bool an
   return key(what);
 }
 
-using Index = std::map<std::string, const Row*>;
-
-void count(Comparison& result, Pair pair) {
-  ++result.counts[pair.change];
-  result.pairs.push_back(std::move(pair));
-}
-
 bool broke(const Row& row) {
   return row.status == Status::failed || row.status == Status::crashed ||
          row.status == Status::timeout;
 }
 
-// Why a row has no time to compare; empty when it has.
-std::string no_time(const char* which, const Row& row) {
-  if (row.status != Status::ok && !row.unrecorded.contains("status"))
-    return fmt::format("{}: {}{}{}", which, name(row.status), row.reason.empty() ? "" : ": ",
-                       row.reason);
-  if (!row.time) return fmt::format("{}: no time", which);
-  if (!(row.time->median > 0)) return fmt::format("{}: the time is not above zero", which);
-  return {};
-}
+using Index = std::map<std::string, const Row*>;
 
-std::optional<double> time_of(const Row& row) {
-  if (row.status != Status::ok || !row.time) return std::nullopt;
-  return row.time->median;
-}
-
-Change change_of(const Ratio& time, double threshold) {
-  const double most = (1 + threshold) * (1 + slack), least = 1 / most;
-  if (time.value > most && time.low > 1) return Change::slower;
-  if (time.value < least && time.high < 1) return Change::faster;
-  return time.low >= least && time.high <= most ? Change::same : Change::unsure;
-}
-
-const char* without_interval(const Row& base, const Row& now) {
-  if (has_interval(base)) return "the new report gives";
-  return has_interval(now) ? "the base report gives" : "the reports give";
-}
-
-void judge(Pair& pair, const Row& base, const Row& now) {
-  pair.base_ms = time_of(base);
-  pair.new_ms = time_of(now);
-  if (pair.base_ms) pair.base_tflops = base.tflops;
-  if (pair.new_ms) pair.new_tflops = now.tflops;
-  pair.reason = no_time("base", base);
-  if (pair.reason.empty()) pair.reason = no_time("new", now);
-  if (!pair.reason.empty()) return;
-  pair.time = ratio(*now.time, *base.time);
-  if (!pair.time) {
-    pair.reason = "an interval is not above zero";
-    return;
-  }
-  if (base.tflops && now.tflops && *base.tflops > 0) pair.tflops = *now.tflops / *base.tflops;
-  pair.change = change_of(*pair.time, pair.threshold);
-  pair.has_interval = has_interval(base) && has_interval(now);
-  if (base.time->n == 1 || now.time->n == 1) {
-    pair.change = Change::unsure;
-    pair.reason = "a single sample has no interval";
-  } else if (pair.change == Change::unsure) {
-    pair.reason = "the intervals are too wide to tell";
-  } else if (!pair.has_interval) {
-    pair.reason = fmt::format("by the median: {} no interval", without_interval(base, now));
-  }
+void count(Comparison& result, Pair pair) {
+  ++result.counts[pair.change];
+  result.pairs.push_back(std::move(pair));
 }
 
 // Both sets of a row hold the same files.
@@ -119,8 +64,6 @@ class Comparer {
   Comparer(const Report& base, const Report& now, const CompareOptions& options)
       : base_(base), now_(now), options_(options) {
     result_.differing = differing_fields(base, now);
-    if (!result_.differing.empty() && !options.allow_different)
-      obstacle_ = result_.differing.front();
     result_.warnings = doubts(base, now);
   }
 
@@ -129,12 +72,7 @@ class Comparer {
     for (const Row& row : now_.rows) meet(row);
     for (const Row& row : base_.rows) {
       if (met_.count(&row)) continue;
-      Pair pair;
-      pair.key = shown_key(row);
-      pair.change = Change::missing;
-      pair.base_ms = time_of(row);
-      pair.reason = "only in the base report";
-      count(result_, pair);
+      count(result_, single(row, Change::missing));
     }
     finish();
     return std::move(result_);
@@ -183,31 +121,39 @@ class Comparer {
                        without_repeats(now.inputs_checksum));
   }
 
-  // What forbids to compare these two; empty when nothing does.
+  // What forbids to compare these two, of which either may come from a merged report; empty when
+  // nothing does.
   std::string obstacle(const Row& base, const Row& now) {
-    const std::string field = other_inputs(base, now);
-    if (field.empty()) return obstacle_;
+    std::vector<std::string> fields =
+        differing_fields(origin_of(base_, base), origin_of(now_, now));
+    if (std::string inputs = other_inputs(base, now); !inputs.empty())
+      fields.insert(fields.begin(), std::move(inputs));
     auto& list = result_.differing;
-    if (std::find(list.begin(), list.end(), field) == list.end()) list.push_back(field);
-    return options_.allow_different ? std::string() : field;
+    for (const std::string& field : fields)
+      if (std::ranges::find(list, field) == list.end()) list.push_back(field);
+    return fields.empty() || options_.allow_different ? std::string() : fields.front();
   }
 
   Pair judged(const Row& base, const Row& now) {
     Pair pair;
-    pair.key = shown_key(now);
+    pair.row = naming(now);
     const auto own = options_.thresholds.find(identity(now));
     pair.threshold = own == options_.thresholds.end() ? options_.threshold : own->second;
-    pair.reason = obstacle(base, now);
-    if (pair.reason.empty()) judge(pair, base, now);
+    if (const std::string field = obstacle(base, now); !field.empty()) {
+      pair.reason = "another " + field.substr(0, field.find(':'));
+      return pair;
+    }
+    judge_pair(pair, base, now);
+    if (pair.change == Change::not_comparable) ++unjudged_;
     return pair;
   }
 
   void meet(const Row& row) {
     const Row* base = partner(row);
+    if (broke(row) && !(base && broke(*base))) ++newly_broken_;
     if (base) {
       met_.insert(base);
       count(result_, judged(*base, row));
-      if (broke(row) && !broke(*base)) newly_broken_ = true;
       // One run's two builds share its rounds with each other.
       if (!options_.across_sources && companions(*base) != companions(row)) ++unshared_;
       if (base->flops.convention != row.flops.convention && !row.flops.convention.empty() &&
@@ -215,17 +161,7 @@ class Comparer {
         result_.warnings.push_back("FLOPs are counted by another rule: " + shown_key(row));
       return;
     }
-    Pair pair;
-    pair.key = shown_key(row);
-    pair.change = Change::added;
-    pair.new_ms = time_of(row);
-    pair.reason = "only in the new report";
-    count(result_, pair);
-  }
-
-  std::size_t counted(Change change) const {
-    const auto found = result_.counts.find(change);
-    return found == result_.counts.end() ? 0 : found->second;
+    count(result_, single(row, Change::added));
   }
 
   void finish() {
@@ -240,34 +176,48 @@ class Comparer {
     result_.allowed_different = differs && options_.allow_different;
     std::vector<int> codes;
     if (differs && !options_.allow_different) codes.push_back(exit_code::not_comparable);
-    if (newly_broken_) codes.push_back(exit_code::failed);
-    if (counted(Change::slower) > 0) codes.push_back(exit_code::slower);
-    if (counted(Change::slower) + counted(Change::faster) + counted(Change::same) +
-            counted(Change::unsure) ==
-        0)
-      codes.push_back(exit_code::nothing);
-    if (options_.strict && fails_strictly()) codes.push_back(exit_code::failed);
+    note_failures();
+    if (!result_.failures.empty()) codes.push_back(exit_code::failed);
+    if (result_.counted(Change::slower) > 0) codes.push_back(exit_code::slower);
+    if (judged_pairs() == 0) codes.push_back(exit_code::nothing);
     result_.exit_code = worst_exit_code(codes);
   }
 
-  bool fails_strictly() const {
-    if (counted(Change::unsure) + counted(Change::missing) + counted(Change::added) > 0)
-      return true;
-    return std::any_of(now_.rows.begin(), now_.rows.end(), [](const Row& row) {
-      return row.status == Status::oom || row.status == Status::unsupported || broke(row);
-    });
+  std::size_t judged_pairs() const {
+    std::size_t sum = 0;
+    for (const Change change : {Change::faster, Change::slower, Change::same, Change::unsure})
+      sum += result_.counted(change);
+    return sum;
+  }
+
+  void note_failures() {
+    if (newly_broken_ > 0)
+      result_.failures.push_back(
+          fmt::format("{} of the new rows failed, crashed or timed out and did not in the base "
+                      "report",
+                      newly_broken_));
+    if (!options_.strict) return;
+    std::vector<std::string> kinds;
+    const auto add = [&](std::size_t number, std::string_view what) {
+      if (number > 0) kinds.push_back(fmt::format("{} {}", number, what));
+    };
+    for (const Change change :
+         {Change::unsure, Change::lost, Change::gained, Change::missing, Change::added})
+      add(result_.counted(change), name(change));
+    add(unjudged_, name(Change::not_comparable));
+    if (!kinds.empty())
+      result_.failures.push_back(fmt::format("--strict fails: {}", fmt::join(kinds, ", ")));
   }
 
   const Report& base_;
   const Report& now_;
   const CompareOptions& options_;
   Comparison result_;
-  std::string obstacle_;  // what forbids every pair
   Index exact_, loose_;
   std::set<std::string> new_keys_;
   std::set<const Row*> met_;
-  std::size_t unshared_ = 0, unknown_inputs_ = 0;
-  bool newly_broken_ = false;
+  std::size_t unshared_ = 0, unknown_inputs_ = 0, newly_broken_ = 0;
+  std::size_t unjudged_ = 0;  // not comparable, and not because the reports are not
 };
 
 }  // namespace

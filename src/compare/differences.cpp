@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace flashbench {
 
 namespace {
@@ -28,7 +30,9 @@ std::string backend_of(const Report& report) {
 void add_doubts_of(Differences& list, const char* which, const Report& report) {
   if (!recorded(report, "complete", report.complete).value_or(true))
     list.push_back(fmt::format("the {} report is incomplete", which));
-  if (report.device.name.empty())
+  const auto says_device = [](const Report& each) { return !each.device.name.empty(); };
+  if (!says_device(report) &&
+      (report.origins.empty() || !std::ranges::all_of(report.origins, says_device)))
     list.push_back(
         fmt::format("the {} report does not say which device it was measured on", which));
 }

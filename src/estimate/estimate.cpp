@@ -9,7 +9,11 @@ namespace flashbench {
 
 namespace {
 
+// A drift is flagged above this, relative, ...
 constexpr double drift_limit = 0.05;
+// ... and where chance alone would order the first and the last samples so clearly in less than one
+// row of a thousand: the standard normal deviate of 0.1 %, two-sided.
+constexpr double drift_deviate = 3.29;
 
 // `sorted` is not empty; linear between order statistics.
 double quantile(const std::vector<double>& sorted, double q) {
@@ -25,9 +29,8 @@ double median_of(std::vector<double> values) {
 }
 
 // How many order statistics may be cut off at each end so that what is left still covers the median
-// with 95 %: the largest k with P(Binomial(n, 1/2) < k) <= 2.5 %.
+// with 95 %: the largest k with P(Binomial(n, 1/2) < k) <= 2.5 %. From least_for_interval on.
 std::size_t cut_of(std::size_t n) {
-  if (n < 6) return 0;
   if (n > 1000) {
     const double real = static_cast<double>(n);
     return static_cast<std::size_t>(real / 2 - 0.98 * std::sqrt(real)) - 1;
@@ -40,6 +43,47 @@ std::size_t cut_of(std::size_t n) {
     ++k;
   }
   return k - 1;  // order statistics k and n + 1 - k, counted from 1
+}
+
+struct Ends {
+  std::vector<double> first, last;
+};
+
+std::optional<Ends> ends_of(const std::vector<Sample>& samples) {
+  if (samples.size() < least_for_drift) return std::nullopt;
+  const std::size_t count = std::max(least_for_drift / 4, samples.size() / 10);
+  Ends ends;
+  for (std::size_t i = 0; i < count; ++i) {
+    ends.first.push_back(samples[i].ms);
+    ends.last.push_back(samples[samples.size() - 1 - i].ms);
+  }
+  return ends;
+}
+
+// The Mann-Whitney test on ranks, which assumes no distribution: how many standard deviations the
+// sum of the last samples' ranks lies from what it would be if they were like the first. Equal
+// times share their ranks.
+double rank_deviate(const Ends& ends) {
+  std::vector<std::pair<double, bool>> all;  // and whether it is one of the last
+  for (const double ms : ends.first) all.emplace_back(ms, false);
+  for (const double ms : ends.last) all.emplace_back(ms, true);
+  std::sort(all.begin(), all.end());
+  const auto n = static_cast<double>(all.size()), half = static_cast<double>(ends.last.size());
+  double sum = 0, ties = 0;
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].first == all[begin].first) ++end;
+    const auto equal = static_cast<double>(end - begin);
+    const double rank = static_cast<double>(begin + end + 1) / 2;  // ranks begin with 1
+    for (std::size_t i = begin; i < end; ++i) sum += all[i].second ? rank : 0;
+    ties += equal * (equal * equal - 1);
+  }
+  const double variance = half * half / 12 * (n + 1 - ties / (n * (n - 1)));
+  return variance > 0 ? (sum - half * (n + 1) / 2) / std::sqrt(variance) : 0;
+}
+
+bool drifts(const Row& row) {
+  if (!row.drift || std::abs(*row.drift) <= drift_limit) return false;
+  return std::abs(rank_deviate(*ends_of(row.time->samples))) > drift_deviate;
 }
 
 void set_flag(Row& row, const std::string& flag, bool on) {
@@ -98,10 +142,12 @@ Time summarize(std::vector<Sample> samples) {
   time.n = static_cast<std::int64_t>(sorted.size());
   if (sorted.empty()) return time;
   std::sort(sorted.begin(), sorted.end());
-  const std::size_t cut = cut_of(sorted.size());
   time.median = quantile(sorted, 0.5);
-  time.low = sorted[cut];
-  time.high = sorted[sorted.size() - 1 - cut];
+  if (time.n >= least_for_interval) {
+    const std::size_t cut = cut_of(sorted.size());
+    time.low = sorted[cut];
+    time.high = sorted[sorted.size() - 1 - cut];
+  }
   time.min = sorted.front();
   time.p05 = quantile(sorted, 0.05);
   time.p95 = quantile(sorted, 0.95);
@@ -114,33 +160,33 @@ Time summarize(std::vector<Sample> samples) {
 }
 
 double relative_half_width(const Time& time) {
-  if (time.n < 2 || !(time.median > 0)) return std::numeric_limits<double>::infinity();
-  return (time.high - time.low) / 2 / time.median;
+  if (!has_interval(time) || !(time.median > 0)) return std::numeric_limits<double>::infinity();
+  return (*time.high - *time.low) / 2 / time.median;
 }
 
-double drift(const std::vector<Sample>& samples) {
-  if (samples.size() < 20) return 0;
-  const std::size_t tenth = samples.size() / 10;
-  std::vector<double> first, last;
-  for (std::size_t i = 0; i < tenth; ++i) {
-    first.push_back(samples[i].ms);
-    last.push_back(samples[samples.size() - 1 - i].ms);
-  }
-  const double before = median_of(first);
-  return before > 0 ? median_of(last) / before - 1 : 0;
+std::optional<double> drift(const std::vector<Sample>& samples) {
+  const std::optional<Ends> ends = ends_of(samples);
+  const double before = ends ? median_of(ends->first) : 0;
+  return before > 0 ? std::optional(median_of(ends->last) / before - 1) : std::nullopt;
 }
 
 std::optional<Ratio> ratio(const Time& over, const Time& under) {
   const auto positive = [](double ms) { return std::isfinite(ms) && ms > 0; };
+  const auto low = [](const Time& time) { return has_interval(time) ? *time.low : time.median; };
+  const auto high = [](const Time& time) { return has_interval(time) ? *time.high : time.median; };
   for (const Time* time : {&over, &under})
-    if (!positive(time->median) || !positive(time->low) || !positive(time->high))
+    if (!positive(time->median) || !positive(low(*time)) || !positive(high(*time)))
       return std::nullopt;
   const double value = over.median / under.median;
   const double down =
-      std::hypot(std::log(over.median / over.low), std::log(under.high / under.median));
+      std::hypot(std::log(over.median / low(over)), std::log(high(under) / under.median));
   const double up =
-      std::hypot(std::log(over.high / over.median), std::log(under.median / under.low));
-  return Ratio{value, value * std::exp(-down), value * std::exp(up)};
+      std::hypot(std::log(high(over) / over.median), std::log(under.median / low(under)));
+  const Ratio result{value, value * std::exp(-down), value * std::exp(up),
+                     has_interval(over) && has_interval(under)};
+  for (const double each : {result.value, result.low, result.high})
+    if (!positive(each)) return std::nullopt;
+  return result;
 }
 
 std::vector<KernelFloor> kernel_floors(const Problem& problem, const Cost& cost,
@@ -191,7 +237,7 @@ void derive(Row& row, const std::vector<Ceiling>& ceilings,
   if (row.flops.counted > 0) row.tflops = row.flops.counted / (row.time->median * 1e-3) / 1e12;
   derive_utilization(row, ceilings, peak_tflops);
   row.drift = drift(row.time->samples);
-  set_flag(row, "drift", std::abs(*row.drift) > drift_limit);
+  set_flag(row, "drift", drifts(row));
 }
 
 void add_speedups(std::vector<Row>& rows) {
@@ -215,7 +261,11 @@ void add_speedups(std::vector<Row>& rows) {
     if (base == &row) {
       row.speedup = {vs, 1, 1, 1};
     } else if (const auto quotient = ratio(*base->time, *row.time)) {
-      row.speedup = {vs, quotient->value, quotient->low, quotient->high};
+      row.speedup = {vs, quotient->value, std::nullopt, std::nullopt};
+      if (quotient->has_interval) {
+        row.speedup->low = quotient->low;
+        row.speedup->high = quotient->high;
+      }
     }
   }
 }

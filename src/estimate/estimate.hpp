@@ -9,19 +9,21 @@
 
 namespace flashbench {
 
-// Median and its distribution-free 95 % interval from order statistics; n = 0 gives zeros, n < 6
-// gives [min, max].
+// The least number of samples that can show a drift: ten at each end, and as many between them.
+inline constexpr std::size_t least_for_drift = 40;
+
+// Median and its interval from order statistics; n = 0 gives zeros, n < least_for_interval no
+// interval.
 Time summarize(std::vector<Sample> samples);
-// Half width of the interval over the median; infinity for n = 0 or 1.
+// Half width of the interval over the median; infinity where there is no interval.
 double relative_half_width(const Time&);
-// Median of the last tenth over the median of the first tenth, minus 1; 0 below 20 samples.
-double drift(const std::vector<Sample>&);
+// Median of the last tenth of the samples over that of the first, minus 1; a tenth is ten samples
+// at least. Null below least_for_drift samples.
+std::optional<double> drift(const std::vector<Sample>&);
 
 // The quotient of two medians with its 95 % interval, from the two intervals by the method of
-// variance estimates recovery on the logarithm. Null when either median is not a positive number.
-struct Ratio {
-  double value = 1, low = 1, high = 1;
-};
+// variance estimates recovery on the logarithm. A median without an interval stands for both of its
+// ends. Null when an end is not a positive number, or the quotient's are none that a double holds.
 std::optional<Ratio> ratio(const Time& over, const Time& under);
 
 // What one kernel needs of a resource ("mma", "exp2", "copy"), and the rate measured for it a
@@ -45,8 +47,8 @@ struct Floor {
 };
 Floor floor_of(const std::vector<KernelFloor>&);
 
-// Fills what follows from a row's own time: tflops, utilization (peak may be null), drift flag
-// ("drift" above 5 %).
+// Fills what follows from a row's own time: tflops, utilization (peak may be null), drift and its
+// flag: more than 5 %, and more than chance would give one row of a thousand.
 void derive(Row&, const std::vector<Ceiling>&, const std::optional<double>& peak_tflops);
 // speedup of every ok row over the first ok implementation of its problem_key and pass, but of
 // another build's row over this build's row of that name; failed rows never take part.

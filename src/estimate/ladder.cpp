@@ -51,7 +51,7 @@ std::optional<Ratio> ratio_of(const Row* over, const Row* under) {
 std::optional<double> logarithm_of_way(const std::vector<const Row*>& rows) {
   const std::optional<Ratio> whole = ratio_of(rows[line_of(kernels::ladder.front().facts.name)],
                                               rows[line_of(kernels::ladder.back().facts.name)]);
-  if (!whole || (whole->low <= 1 && whole->high >= 1)) return std::nullopt;
+  if (!whole || !whole->has_interval || (whole->low <= 1 && whole->high >= 1)) return std::nullopt;
   return std::log(whole->value);
 }
 
@@ -61,7 +61,8 @@ LadderPlace place_of(std::size_t line, const std::vector<const Row*>& rows) {
   if (own.vs.empty()) return place;
   const std::optional<Ratio> gain = ratio_of(rows[line_of(own.vs)], rows[line]);
   if (!gain) return place;
-  place.gain = gain->value, place.low = gain->low, place.high = gain->high;
+  place.gain = gain->value;
+  if (gain->has_interval) place.low = gain->low, place.high = gain->high;
   if (const std::optional<double> way = logarithm_of_way(rows); way && own.is_rung)
     place.share = std::log(gain->value) / *way;
   return place;
@@ -106,7 +107,8 @@ void add_ladder(std::vector<Row>& rows) {
 }
 
 std::optional<Effect> effect_of(const LadderPlace& place) {
-  if (!place.gain || !place.low || !place.high) return std::nullopt;
+  if (!place.gain) return std::nullopt;
+  if (!place.low || !place.high) return Effect::unsure;
   const double most = 1 + negligible, least = 1 / most;
   if (*place.gain > most && *place.low > 1) return Effect::gains;
   if (*place.gain < least && *place.high < 1) return Effect::loses;

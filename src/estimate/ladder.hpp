@@ -30,7 +30,7 @@ std::vector<LadderRows> ladders_in(const std::vector<Row>&);
 void add_ladder(std::vector<Row>&);
 
 // What an idea does to the time, by the 95 % interval of its gain: something beyond 1 %, nothing
-// (wholly within 1 %), or what the measurement cannot tell.
+// (wholly within 1 %), or what the measurement cannot tell: without an interval it never can.
 enum class Effect { gains, nothing, loses, unsure };
 // Nothing where there is no gain.
 std::optional<Effect> effect_of(const LadderPlace&);

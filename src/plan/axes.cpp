@@ -122,6 +122,14 @@ const std::vector<Setting> setting_table{
      [](Options& o, std::string_view text) { o.strict = text == "true"; }},
 };
 
+constexpr std::string_view exact = "iters is an exact count";
+const std::vector<Contradiction> contradiction_table{
+    {"iters", "samples", exact},
+    {"iters", "time-budget", exact},
+    {"iters", "precision", exact},
+    {"no-check", "check-only", "nothing would be left to do"},
+};
+
 }  // namespace
 
 const std::vector<SweepAxis>& sweep_axes() {
@@ -130,6 +138,10 @@ const std::vector<SweepAxis>& sweep_axes() {
 
 const std::vector<Setting>& settings() {
   return setting_table;
+}
+
+const std::vector<Contradiction>& contradictions() {
+  return contradiction_table;
 }
 
 }  // namespace flashbench

@@ -33,4 +33,10 @@ struct Setting {
 };
 const std::vector<Setting>& settings();
 
+// Two settings that cannot hold together: a flag counts where it is true.
+struct Contradiction {
+  std::string_view one, other, why;
+};
+const std::vector<Contradiction>& contradictions();
+
 }  // namespace flashbench

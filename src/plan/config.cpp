@@ -81,6 +81,7 @@ class Reader {
     } else if (key == "measurement") {
       if (!value.is_object()) return mistake(path, "expected an object");
       for (const auto& [name, of] : value.items()) read_setting(path + "." + name, name, of);
+      refuse_contradictions(path, value);
     } else if (key == "sweeps") {
       read_sweeps(path, value);
     } else {
@@ -125,6 +126,17 @@ class Reader {
     noting(path, [&] {
       setting->set(request.options, value.is_string() ? value.get<std::string>() : value.dump());
     });
+  }
+
+  void refuse_contradictions(const std::string& path, const Json& measurement) {
+    const auto says = [&](std::string_view name) {
+      const auto found = measurement.find(std::string(name));
+      return found != measurement.end() && *found != false;
+    };
+    for (const Contradiction& each : contradictions())
+      if (says(each.one) && says(each.other))
+        mistake(path, fmt::format("\"{}\" and \"{}\" contradict each other: {}", each.one,
+                                  each.other, each.why));
   }
 
   void read_sweeps(const std::string& path, const Json& value) {

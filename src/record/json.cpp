@@ -1,5 +1,7 @@
 #include "record/json.hpp"
 
+#include <map>
+
 #include "record/json_parts.hpp"
 #include "record/unrecorded.hpp"
 
@@ -45,6 +47,20 @@ Measurement measurement_from_json(const Json& json) {
   measurement.seed = read_unsigned(json, "seed");
   measurement.check = read_text(json, "check");
   return measurement;
+}
+
+// A row whose file gives neither a key nor all that makes one has none to be equal. Of a merged
+// report only the rows of one origin.
+void refuse_equal_keys(const std::vector<Row>& rows) {
+  std::map<std::pair<std::optional<std::size_t>, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].unrecorded.contains("key")) continue;
+    const auto [place, is_first] = places.try_emplace({rows[i].origin, identity(rows[i])}, i);
+    if (!is_first)
+      throw ProtocolError("rows[" + std::to_string(place->second) + "] and rows[" +
+                          std::to_string(i) + "] have the same key " +
+                          line_of(place->first.second) + "; a report holds a row once");
+  }
 }
 
 }  // namespace
@@ -174,7 +190,9 @@ Json to_json(const Report& report) {
 
 Report report_from_json(const Json& json) {
   if (!json.is_object()) throw ProtocolError("a report is a JSON object; this is none");
-  const std::string schema = read_text(json, "schema", report_schema);
+  if (member(json, "schema").is_null())
+    throw ProtocolError(std::string("\"schema\" is missing, expected \"") + report_schema + "\"");
+  const std::string schema = read_text(json, "schema");
   if (schema != report_schema)
     throw ProtocolError("\"schema\" is \"" + schema + "\", expected \"" + report_schema + "\"");
   const Json& rows = member(json, "rows");
@@ -189,6 +207,7 @@ Report report_from_json(const Json& json) {
       throw ProtocolError("rows[" + std::to_string(i) + "]: " + error.what());
     }
   }
+  refuse_equal_keys(report.rows);
   return report;
 }
 
@@ -201,7 +220,8 @@ std::string report_text(const Report& report) {
 }
 
 Report parse_report(const std::string& text, const std::string& name_for_errors) {
-  const Json json = parse_text(text, name_for_errors);
+  KeyWatch watch;
+  const Json json = parse_text(text, name_for_errors, &watch);
   try {
     return report_from_json(json);
   } catch (const ProtocolError& error) {

@@ -25,8 +25,8 @@ Json to_json(const Report&);  // flashbench.report/1
 Case case_from_json(const Json&);
 Row row_from_json(const Json&);
 DeviceFacts device_from_json(const Json&);
-// Throws ProtocolError when `schema` is there and is not flashbench.report/1, or rows is not a
-// list.
+// Throws ProtocolError when `schema` is not flashbench.report/1, rows is not a list, a value has
+// the wrong type, or two rows have the same key.
 Report report_from_json(const Json&);
 
 // What both say of device, tool, measurement and so on; no rows, and unrecorded where they differ.
@@ -34,6 +34,7 @@ Report common_top(const Report& one, const Report& other);
 
 // The report JSON with 2-space indent (dump() of the above), ending in a newline.
 std::string report_text(const Report&);
+// The same of a text, in which no key may stand twice in its object.
 Report parse_report(const std::string& text, const std::string& name_for_errors);
 // One line each: the journal.
 std::string row_line(const Row&);

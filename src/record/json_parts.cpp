@@ -41,7 +41,7 @@ Json to_json(const Time& time) {
       {"samples", std::move(samples)}, {"sets", std::move(sets)}};
 }
 
-// `json` has a median; what else is absent is taken to be the median.
+// `json` has a median. What else is absent is taken to be the median, but for the interval.
 Time time_from_json(const Json& json, double to_ms) {
   Time time;
   const double median = read_number_or(json, "median", 0);
@@ -49,8 +49,12 @@ Time time_from_json(const Json& json, double to_ms) {
     return to_ms * read_number_or(json, key, otherwise);
   };
   time.median = read("median", median);
-  time.low = read("low", median);
-  time.high = read("high", median);
+  const auto end = [&](const char* key) -> std::optional<double> {
+    const std::optional<double> value = read_number(json, key);
+    return value ? std::optional(to_ms * *value) : std::nullopt;
+  };
+  time.low = end("low");
+  time.high = end("high");
   time.min = read("min", median);
   time.p05 = read("p05", median);
   time.p95 = read("p95", median);

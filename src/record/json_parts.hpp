@@ -6,6 +6,7 @@
 #include <string>
 
 #include "record/json.hpp"
+#include "record/repeated_keys.hpp"
 
 namespace flashbench::parts {
 
@@ -36,12 +37,13 @@ Enum read_word(const Json& json, const char* key, Enum otherwise) {
   if (word.empty()) return otherwise;
   if (const auto value = parse<Enum>(word)) return *value;
   std::string known;
-  for (const auto& spelling : Words<Enum>::all) known += " " + std::string(spelling);
+  for (const auto& spelling : Words<Enum>::all) known.append(" ").append(spelling);
   throw ProtocolError("\"" + std::string(key) + "\": \"" + word + "\" is none of" + known);
 }
 
-// Parses strict JSON; errors say `what` it was and where it breaks.
-Json parse_text(const std::string& text, const std::string& what);
+// Parses strict JSON; errors say `what` it was and where it breaks. With a `watch` a key that
+// stands twice in its object is an error too.
+Json parse_text(const std::string& text, const std::string& what, KeyWatch* watch = nullptr);
 // One line; bytes that are not UTF-8 are replaced, never thrown over.
 std::string line_of(const Json&);
 

@@ -174,8 +174,8 @@ void read_figures(Row& row, const Json& json) {
                      read_number(use, "floor_ms")};
   const Json& speedup = read_object(json, "speedup");
   if (const auto value = read_number(speedup, "value"))
-    row.speedup = {read_text(speedup, "vs"), *value, read_number_or(speedup, "low", *value),
-                   read_number_or(speedup, "high", *value)};
+    row.speedup = {read_text(speedup, "vs"), *value, read_number(speedup, "low"),
+                   read_number(speedup, "high")};
 }
 
 void read_costs(Row& row, const Json& json) {

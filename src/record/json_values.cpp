@@ -114,16 +114,20 @@ const Json& read_object(const Json& json, const char* key) {
   return value;
 }
 
-Json parse_text(const std::string& text, const std::string& what) {
+Json parse_text(const std::string& text, const std::string& what, KeyWatch* watch) {
   constexpr int deepest = 100;  // no document of ours comes near, and recursion has an end
-  const auto watch = [&what](int depth, Json::parse_event_t, const Json&) {
+  const auto see = [&what, watch](int depth, Json::parse_event_t event, const Json& parsed) {
     if (depth > deepest) throw ProtocolError(what + ": not one of ours: nested too deeply");
+    if (watch) watch->see(event, parsed);
+    if (watch && !watch->repeated().empty())
+      throw ProtocolError(what + ": the key " + watch->repeated().front() +
+                          " stands there twice; once would be right");
     return true;
   };
   try {
-    return Json::parse(text, watch);
+    return Json::parse(text, see);
   } catch (const nlohmann::json::exception& error) {
-    throw ProtocolError(what + ": not JSON: " + error.what());
+    throw ProtocolError(what + ": not JSON: " + parser_sentence(error));
   }
 }
 

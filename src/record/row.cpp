@@ -19,9 +19,8 @@ const Report& origin_of(const Report& report, const Row& row) {
   return row.origin && *row.origin < report.origins.size() ? report.origins[*row.origin] : report;
 }
 
-bool has_interval(const Row& row) {
-  return row.time && !row.unrecorded.contains("time_ms/low") &&
-         !row.unrecorded.contains("time_ms/high");
+bool has_interval(const Time& time) {
+  return time.low && time.high && (time.n == 0 || time.n >= least_for_interval);
 }
 
 std::optional<double> modelled_bytes(const Row& row) {

@@ -20,10 +20,17 @@ struct Sample {
   int set = 0;  // which of the two input sets
 };
 
-// Median with the distribution-free (order statistic) 95 % interval; milliseconds.
+// The least number of samples whose median has a distribution-free 95 % interval. All of five lie
+// on one side of the median in 2 of 2^5 cases, 6 %: not even [min, max] covers it 95 times of 100.
+inline constexpr std::int64_t least_for_interval = 6;
+
+// Median with its distribution-free 95 % interval, in milliseconds. The interval is made of order
+// statistics.
 struct Time {
-  double median = 0, low = 0, high = 0, min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
-  std::int64_t n = 0;
+  double median = 0;
+  std::optional<double> low, high;  // both null where there is no interval
+  double min = 0, p05 = 0, p95 = 0, mean = 0, stddev = 0;
+  std::int64_t n = 0;  // 0 where a file does not say
   std::vector<Sample> samples;
 };
 
@@ -85,16 +92,24 @@ struct Utilization {
   std::optional<double> floor_ms;
 };
 
+// The quotient of two medians with its 95 % interval. Where one of the two has no interval, neither
+// has this: low and high are then what they would be if that median stood for both of its ends.
+struct Ratio {
+  double value = 1, low = 1, high = 1;
+  bool has_interval = true;
+};
+
 struct Speedup {
   std::string vs;  // the implementation
-  double value = 1, low = 1, high = 1;
+  double value = 1;
+  std::optional<double> low = 1, high = 1;  // null where one of the two times has no interval
 };
 
 // Of a row on the way from V1 to V2 (docs/ladder.md): its one idea, and what that brings.
 struct LadderPlace {
   std::string idea, section;
   std::string vs;  // the implementation it is held against, a rung below as a rule; may be empty
-  std::optional<double> gain, low, high;  // time of vs / time, with its 95 % interval
+  std::optional<double> gain, low, high;  // time of vs / time; its 95 % interval or null
   std::optional<double> share;            // of the whole way: ln gain / ln of the whole gain
 };
 
@@ -122,7 +137,7 @@ struct Row {
   std::optional<double> clock_mhz;
   std::vector<std::string>
       flags;                    // power_capped, throttled, drift, imprecise, contended, cpu_bound
-  std::optional<double> drift;  // relative: last tenth over first tenth, minus 1
+  std::optional<double> drift;  // relative: the last samples over the first; estimate.hpp
   std::optional<bool> deterministic;
   std::vector<std::string> shared_rounds_with;  // keys
   std::string command;                          // a line that reproduces this row
@@ -152,8 +167,9 @@ std::optional<Value> recorded(const Record& record, const char* path, const Valu
   return record.unrecorded.contains(path) ? std::nullopt : std::optional<Value>(value);
 }
 
-// Whether the row's time has the interval of its median, and not a bare median.
-bool has_interval(const Row&);
+// Whether the median has an interval, and is not a bare one. What a file gives for one of fewer
+// samples is none; where it does not say how many there were, it is taken at its word.
+bool has_interval(const Time&);
 // Bytes that the row's kernels move by their own declaration; nothing where one does not declare.
 std::optional<double> modelled_bytes(const Row&);
 // FLOPs that its kernels really execute, and bytes of an operand ("o") that they read and write,

@@ -95,9 +95,7 @@ std::set<std::string> unrecorded_of_row(const Json& read, const Json& written) {
 }
 
 std::set<std::string> unrecorded_of_report(const Json& read, const Json& written) {
-  Paths paths = paths_not_in(read, written);
-  paths.erase("schema");  // it is this one now
-  return paths;
+  return paths_not_in(read, written);
 }
 
 }  // namespace flashbench

@@ -78,10 +78,10 @@ void add_identity(Record& record, const Report& report, const Row& row) {
 
 void add_time(Record& record, const Row& row) {
   const bool ok = row.status == Status::ok && row.time;
-  const auto add = [&](const std::string& member_name, double Time::*member) {
-    const std::string path = "time_ms/" + member_name;
-    record.number(("time_ms_" + member_name).c_str(),
-                  ok ? recorded(row, path.c_str(), *row.time.*member) : std::nullopt);
+  const auto add = [&](const std::string& member_name, auto Time::*member) {
+    std::optional<double> value;
+    if (ok && !row.unrecorded.contains("time_ms/" + member_name)) value = *row.time.*member;
+    record.number(("time_ms_" + member_name).c_str(), value);
   };
   add("median", &Time::median);
   add("low", &Time::low);
@@ -98,8 +98,8 @@ void add_figures(Record& record, const Row& row) {
   const bool ok = row.status == Status::ok;
   const Utilization use = ok ? row.utilization : Utilization{};
   const std::optional<Speedup> speedup = ok ? row.speedup : std::nullopt;
-  const auto of_speedup = [&](double Speedup::*member) {
-    return speedup ? std::optional(*speedup.*member) : std::nullopt;
+  const auto of_speedup = [&](auto Speedup::*member) {
+    return speedup ? std::optional<double>(*speedup.*member) : std::nullopt;
   };
   record.number("tflops", ok ? row.tflops : std::nullopt);
   record.number("utilization_peak", use.peak);

@@ -105,17 +105,21 @@ void add_executed(Lines& lines, const Row& row) {
   lines.add({"FLOPs executed", amounts.size() > 1 ? joined(amounts, " + ") : "", sum, "", words});
 }
 
+std::string of_samples(const Time& time) {
+  return time.n > 0 ? fmt::format("the median of {} samples", time.n) : "a median";
+}
+
 void add_time(Lines& lines, const Row& row, const std::optional<double>& peak) {
   const Time& time = *row.time;
   lines.add({"time", "", time.median, "ms",
              time.n == 1 ? "of a single sample, which has no interval"
-                         : fmt::format("the median of {} samples", time.n)});
-  if (has_interval(row) && time.n != 1)
+                         : of_samples(time) + (has_interval(time) ? "" : ", without an interval")});
+  if (has_interval(time))
     lines.add({"± %",
                // More digits than elsewhere: the ends differ in the last ones.
-               fmt::format("({:.10g} - {:.10g}) / 2 / {} · 100", time.high, time.low,
+               fmt::format("({:.10g} - {:.10g}) / 2 / {} · 100", *time.high, *time.low,
                            digits(time.median)),
-               100 * (time.high - time.low) / 2 / time.median, "%",
+               100 * relative_half_width(time), "%",
                "half of the 95 % interval of the median, over the median"});
   const std::optional<double> flops = recorded(row, "flops/counted", row.flops.counted);
   if (!flops || !(*flops > 0)) return;
@@ -213,19 +217,21 @@ void add_speedup(Lines& lines, const Report& report, const Row& row) {
                      digits(said.value) + "; over " + said.vs + ", whose time is not here");
   const Time &over = *base->time, &under = *row.time;
   lines.add({"speed-up x", digits(over.median) + " / " + digits(under.median), ratio->value, "",
-             "the time of " + said.vs + " / its own", said.value});
-  if (!has_interval(row) || !has_interval(*base) || over.n == 1 || under.n == 1) return;
+             "the time of " + said.vs + " / its own" +
+                 (ratio->has_interval ? "" : "; not both have an interval, so this has none"),
+             said.value});
+  if (!ratio->has_interval) return;
   const auto log = [](double one, double other) {
     return "ln(" + digits(one) + " / " + digits(other) + ")";
   };
   lines.add({"from",
              fmt::format("{} / exp(hypot({}, {}))", digits(ratio->value),
-                         log(over.median, over.low), log(under.high, under.median)),
+                         log(over.median, *over.low), log(*under.high, under.median)),
              ratio->low, "", "the low end of its 95 % interval, from those of both times",
              said.low});
   lines.add({"to",
              fmt::format("{} · exp(hypot({}, {}))", digits(ratio->value),
-                         log(over.high, over.median), log(under.median, under.low)),
+                         log(*over.high, over.median), log(under.median, *under.low)),
              ratio->high, "", "the high end", said.high});
 }
 

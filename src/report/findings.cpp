@@ -78,12 +78,10 @@ std::string range_of(const std::vector<Quotient>& quotients, const Report& repor
   return quotients.size() == 1 ? one(*least) : one(*least) + " to " + one(*most);
 }
 
-// How many times the one's time the other's is; nothing where either has no interval, as a single
-// sample has none.
+// How many times the one's time the other's is; nothing where either has no interval.
 std::optional<Ratio> lead(const Row& slower, const Row& faster) {
-  for (const Row* row : {&slower, &faster})
-    if (!has_interval(*row) || row->time->n == 1) return std::nullopt;
-  return ratio(*slower.time, *faster.time);
+  const auto times = ratio(*slower.time, *faster.time);
+  return times && times->has_interval ? times : std::nullopt;
 }
 
 // Where v2 passes v1, and where not.

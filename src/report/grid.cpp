@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "estimate/estimate.hpp"
 #include "report/text.hpp"
 #include "report/views.hpp"
 
@@ -157,8 +158,8 @@ void leave_out_empty_columns(Grid& grid) {
 }  // namespace
 
 std::optional<double> half_width_percent(const Row& row) {
-  if (!has_interval(row) || row.time->n == 1 || !(row.time->median > 0)) return std::nullopt;
-  return 100 * (row.time->high - row.time->low) / 2 / row.time->median;
+  if (!row.time || !has_interval(*row.time) || !(row.time->median > 0)) return std::nullopt;
+  return 100 * relative_half_width(*row.time);
 }
 
 std::string check_word(const Row& row) {
@@ -193,9 +194,15 @@ Column figures(const std::string& heading, const std::vector<std::optional<doubl
   const int magnitude = smallest > 0 ? static_cast<int>(std::floor(std::log10(smallest))) : 0;
   const int decimals = std::clamp(digits - 1 - magnitude, 0, 6);
   Column column{heading, true, {}};
-  for (const auto& value : values)
-    column.cells.push_back(value && std::isfinite(*value) ? fmt::format("{:.{}f}", *value, decimals)
-                                                          : missing);
+  constexpr double widest = 1e12;  // beyond it only the magnitude tells anything
+  for (const auto& value : values) {
+    if (!value || !std::isfinite(*value))
+      column.cells.emplace_back(missing);
+    else if (std::abs(*value) < widest)
+      column.cells.push_back(fmt::format("{:.{}f}", *value, decimals));
+    else
+      column.cells.push_back(fmt::format("{:.{}g}", *value, digits));
+  }
   return column;
 }
 

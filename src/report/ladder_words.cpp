@@ -82,8 +82,10 @@ std::string with_gain(const Finding& one) {
   return fmt::format("{} ({})", idea_of(*one.line), times(*one.place->gain));
 }
 std::string with_interval(const Finding& one) {
-  return fmt::format("{} ({:.3f} to {:.3f} x)", idea_of(*one.line), *one.place->low,
-                     *one.place->high);
+  const LadderPlace& place = *one.place;
+  if (!place.low || !place.high)
+    return fmt::format("{} ({}, no interval)", idea_of(*one.line), times(*place.gain));
+  return fmt::format("{} ({:.3f} to {:.3f} x)", idea_of(*one.line), *place.low, *place.high);
 }
 
 void add_way(Texts& words, const Walk& walk) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -11,15 +13,15 @@ namespace flashbench {
 
 namespace {
 
-const std::map<std::string, std::string>& meanings() {
+std::string meaning_of(const std::string& flag) {
   static const std::map<std::string, std::string> all{
       {"power_capped", "the power limit held the clocks down"},
       {"throttled", "the clocks were held down while it ran"},
-      {"drift", "the last tenth of its samples differs from the first by more than 5 %"},
-      {"imprecise", "its time budget ended before its interval was as narrow as asked"},
+      {"drift", "it ended more than 5 % slower or faster than it began"},
       {"contended", "another process used the device"},
       {"cpu_bound", "the CPU could not enqueue as fast as the device ran"}};
-  return all;
+  const auto found = all.find(flag);
+  return found == all.end() ? "" : found->second;
 }
 
 std::string short_name(const Row& row, const Report& report) {
@@ -32,15 +34,66 @@ bool is_another_builds(const Row& row) {
   return row.what.source.starts_with("against:") && row.speedup;
 }
 
-std::string flag_note(const Report& report, const std::string& flag) {
-  const auto meaning = meanings().find(flag);
-  std::string note = flag + ": " + (meaning == meanings().end() ? "" : meaning->second);
-  if (flag != "drift") return note;
+bool has_flag(const Row& row, const std::string& flag) {
+  return std::ranges::find(row.flags, flag) != row.flags.end();
+}
+
+// "v2 seq=1024, v2 seq=2048, v1 seq=1024 and 9 more".
+std::string some_of(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 3;
+  std::string words;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i)
+    words += (i ? ", " : "") + names[i];
+  if (names.size() > most) words += fmt::format(" and {} more", names.size() - most);
+  return words;
+}
+
+std::string drift_note(const Report& report) {
+  std::vector<const Row*> rows;
   for (const Row& row : report.rows)
-    for (const std::string& each : row.flags)
-      if (each == flag && row.drift)
-        note += fmt::format("; {}: {:+.1f} %", short_name(row, report), 100 * *row.drift);
-  return note;
+    if (has_flag(row, "drift") && row.drift && std::isfinite(*row.drift)) rows.push_back(&row);
+  std::ranges::stable_sort(rows, std::greater{},
+                           [](const Row* row) { return std::abs(*row->drift); });
+  std::vector<std::string> names;
+  for (const Row* row : rows)
+    names.push_back(fmt::format("{} {:+.1f} %", short_name(*row, report), 100 * *row->drift));
+  return "drift: " + meaning_of("drift") + (names.empty() ? "" : ": " + some_of(names));
+}
+
+// Which of its rules ended a row that is imprecise: its budget always, but before what?
+std::string missed_rule(const Row& row, const Measurement& measurement) {
+  const std::int64_t taken = row.time ? row.time->n : 0;
+  if (measurement.min_samples && taken < *measurement.min_samples)
+    return fmt::format("the {} samples of --samples were taken", *measurement.min_samples);
+  if (row.time && !has_interval(*row.time)) return "there were samples enough for an interval";
+  if (!measurement.precision) return "its interval was as narrow as asked";
+  return fmt::format("its interval was as narrow as --precision {:g}%",
+                     100 * *measurement.precision);
+}
+
+std::string early_end(const Row& row, const Measurement& measurement) {
+  const auto& budget = measurement.time_budget_s;
+  return fmt::format("{} ended it before {}",
+                     budget ? fmt::format("--time-budget {:g}", *budget) : "its time budget",
+                     missed_rule(row, measurement));
+}
+
+// A line a rule.
+std::vector<std::string> imprecise_notes(const Report& report) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const Row& row : report.rows)
+    if (has_flag(row, "imprecise"))
+      names[early_end(row, origin_of(report, row).measurement)].push_back(short_name(row, report));
+  std::vector<std::string> notes;
+  for (const auto& [end, rows] : names)
+    notes.push_back("imprecise: " + end + (names.size() > 1 ? ": " + some_of(rows) : ""));
+  return notes;
+}
+
+std::vector<std::string> flag_notes(const Report& report, const std::string& flag) {
+  if (flag == "drift") return {drift_note(report)};
+  if (flag == "imprecise") return imprecise_notes(report);
+  return {flag + ": " + meaning_of(flag)};
 }
 
 std::string device_words(const DeviceFacts& facts) {
@@ -103,7 +156,8 @@ std::vector<std::string> notes_of(const Report& report) {
   if (std::ranges::any_of(report.rows, is_another_builds))
     notes.emplace_back(
         "against: speed-ups of another build are over this build's row of that name");
-  for (const std::string& flag : flags) notes.push_back(one_line(flag_note(report, flag)));
+  for (const std::string& flag : flags)
+    for (const std::string& note : flag_notes(report, flag)) notes.push_back(one_line(note));
   for (const std::string& init : zeros)
     notes.push_back("init " + init + ": draws less power than random data and may run faster");
   if (!recorded(report, "complete", report.complete).value_or(true))

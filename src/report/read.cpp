@@ -1,4 +1,5 @@
 #include <cerrno>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,10 +14,41 @@ namespace flashbench {
 
 namespace {
 
-std::string read_file(const std::string& file) {
+namespace fs = std::filesystem;
+
+// The text and what is made of it have to fit into memory; every sample of ten thousand rows is a
+// tenth of it.
+constexpr std::uintmax_t most_bytes = std::uintmax_t{512} << 20;
+
+const char* name_of(fs::file_type type) {
+  switch (type) {
+    case fs::file_type::directory:
+      return "a folder";
+    case fs::file_type::fifo:
+      return "a pipe";
+    case fs::file_type::socket:
+      return "a socket";
+    default:
+      return "a device";
+  }
+}
+
+// What would never end, or only when somebody writes, is not waited for.
+void refuse_what_is_no_report(const std::string& file) {
   std::error_code error;
-  if (std::filesystem::is_directory(file, error))
-    throw UsageError("cannot read " + file + ": it is a folder");
+  const fs::file_status status = fs::status(file, error);
+  if (!fs::exists(status)) return;  // opening it says why
+  if (!fs::is_regular_file(status))
+    throw UsageError("cannot read " + file + ": it is " + name_of(status.type()) +
+                     "; a report is a regular file");
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (!error && bytes > most_bytes)
+    throw UsageError("cannot read " + file + ": it has " + std::to_string(bytes >> 20) +
+                     " MiB; a report has " + std::to_string(most_bytes >> 20) + " MiB at most");
+}
+
+std::string read_file(const std::string& file) {
+  refuse_what_is_no_report(file);
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
@@ -32,7 +64,7 @@ Report read_report(const std::string& file) {
   try {
     return parse_report(text, file);
   } catch (const ProtocolError& error) {
-    throw UsageError(error.what());
+    throw UsageError(one_line(error.what()));
   }
 }
 

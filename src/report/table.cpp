@@ -46,14 +46,14 @@ std::vector<std::string> aligned(const std::vector<Column>& columns) {
 
 std::string table_text(const Grid& grid, bool color) {
   std::string text;
-  for (const std::string& caption : grid.captions) text += caption + "\n";
+  for (const std::string& caption : grid.captions) text += wrapped(caption, text_width) + "\n";
   if (!grid.captions.empty()) text += "\n";
   const std::vector<std::string> lines = aligned(grid.columns);
   for (std::size_t i = 0; i < lines.size(); ++i)
     add_line(text, lines[i], !color ? "" : i == 0 ? bold : color_of(grid.statuses[i - 1]));
   for (const auto* lines_after : {&grid.findings, &grid.notes}) {
     if (!lines_after->empty()) text += "\n";
-    for (const std::string& line : *lines_after) text += line + "\n";
+    for (const std::string& line : *lines_after) text += wrapped(line, text_width) + "\n";
   }
   return as_utf8(text);
 }

@@ -102,6 +102,29 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
+std::string wrapped(const std::string& line, std::size_t width) {
+  constexpr std::string_view indent = "    ";
+  std::string text, current;
+  std::size_t columns = 0, space = std::string::npos;  // of current; where its last space is
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t length = std::max<std::size_t>(character_at(line, at), 1);
+    const std::string character = line.substr(at, length);
+    at += length;
+    if (columns + display_width(character) > width) {
+      const bool at_space = space != std::string::npos && space > indent.size();
+      const std::string rest = at_space ? current.substr(space + 1) : "";
+      text += current.substr(0, at_space ? space : current.size()) + "\n";
+      current = std::string(indent) + rest;
+      columns = display_width(current);
+      space = std::string::npos;
+    }
+    if (character == " ") space = current.size();
+    current += character;
+    columns += display_width(character);
+  }
+  return text + current;
+}
+
 std::string pad(const std::string& text, std::size_t width, bool right) {
   const std::size_t own = display_width(text);
   const std::string space(width > own ? width - own : 0, ' ');

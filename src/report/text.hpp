@@ -14,6 +14,11 @@ std::string one_line(std::string_view text);
 bool is_utf8(std::string_view text);
 // The text with U+FFFD for each byte that belongs to no character of UTF-8.
 std::string as_utf8(std::string_view text);
+// No line of a table's notes is wider, in columns.
+inline constexpr std::size_t text_width = 200;
+// The line broken at its spaces, or within a longer word, into lines of at most `width` columns;
+// all but the first are indented.
+std::string wrapped(const std::string& line, std::size_t width);
 std::string pad(const std::string& text, std::size_t width, bool right);
 
 }  // namespace flashbench

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "estimate/estimate.hpp"
 #include "record/document.hpp"
 #include "report/views.hpp"
 
@@ -48,8 +47,7 @@ void add_direction(Grid& grid, const Report& report, const std::vector<Line>& li
     const Row* row = row_of(line, direction.pass);
     const bool timed = is_timed(row);
     times.push_back(timed ? Figure(row->time->median) : std::nullopt);
-    widths.push_back(timed && has_interval(*row) ? Figure(100 * relative_half_width(*row->time))
-                                                 : std::nullopt);
+    widths.push_back(timed ? half_width_percent(*row) : std::nullopt);
     factors.push_back(timed ? times_standard(report, *row) : std::nullopt);
     const document::Relative* said = documents(line);
     by_document.push_back(said ? Figure(said->*direction.documents) : std::nullopt);

@@ -65,8 +65,9 @@ void add_measured(Grid& grid, const std::vector<Line>& lines) {
   Column& interval = grid.columns.emplace_back(Column{"95 % interval", true, {}});
   for (const Line& line : lines) {
     const auto factor = v2_over_v1(line);
-    interval.cells.push_back(factor ? fmt::format("{:.2f}-{:.2f}", factor->low, factor->high)
-                                    : missing);
+    const bool known = factor && factor->has_interval;
+    interval.cells.push_back(known ? fmt::format("{:.2f}-{:.2f}", factor->low, factor->high)
+                                   : missing);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 
 #include "schedule/client.hpp"
@@ -55,7 +56,7 @@ Greeting greet(const std::string& who, const std::string& program,
     if (answer.kind != Answer::Kind::reply)
       return {{}, fmt::format("{} {} (while starting)", who, answer.reason)};
     auto* hello = answer.reply.body ? std::get_if<reply::Hello>(&*answer.reply.body) : nullptr;
-    client.leave();
+    client.leave(std::chrono::seconds(2));  // it has done nothing worth waiting for
     if (!hello)
       return {{},
               answer.reply.reason.empty()

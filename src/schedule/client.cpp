@@ -15,9 +15,7 @@ using std::chrono::milliseconds;
 
 // Signals may be delivered to another thread, so a wait never lasts longer than this.
 constexpr milliseconds longest_wait{50};
-constexpr milliseconds patience{500};
-// For a worker that was told to go: a profiler around it may have to write what it has gathered.
-constexpr milliseconds farewell{30000};
+constexpr milliseconds a_moment{500};
 
 // Restarted by progress that says something new.
 class Lifeline {
@@ -124,14 +122,14 @@ Answer Client::await(double timeout_s, const OnProgress& on_progress, const OnWa
   }
 }
 
-void Client::leave() {
+void Client::leave(milliseconds patience) {
   channel_.write_line(to_line(Request{++last_id_, request::Bye{}}));
-  process_.end(farewell);
+  process_.end(patience);
 }
 
 Answer Client::lost(Answer::Kind kind, const std::string& reason) {
   // Whoever closed its channel is given a moment, so that its own end is what gets reported.
-  const std::string cause = process_.end(reason.empty() ? patience : milliseconds(0));
+  const std::string cause = process_.end(reason.empty() ? a_moment : milliseconds(0));
   return {kind, {}, reason.empty() ? cause : reason};
 }
 

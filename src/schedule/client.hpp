@@ -2,6 +2,7 @@
 // restarts.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,8 +39,9 @@ class Client {
   // was awaited. False: the process does not listen; await will say why.
   bool send(request::Any body);
   Answer await(double timeout_s, const OnProgress& on_progress = {}, const OnWait& on_wait = {});
-  // Says goodbye and gives the process a moment to leave.
-  void leave();
+  // Says goodbye and gives the process some time to leave: much unless said otherwise, since a
+  // profiler around it may have to write what it has gathered.
+  void leave(std::chrono::milliseconds patience = std::chrono::seconds(30));
 
  private:
   Answer lost(Answer::Kind kind, const std::string& reason);

@@ -237,18 +237,40 @@ TEST(Claims, AreNotRefutedByAnIntervalThatReachesIntoTheDocumentsRange) {
   EXPECT_THAT(found.figures, HasSubstr("too noisy"));
 }
 
-TEST(Claims, AreNotRefutedByTimesOfTooFewSamplesForAnInterval) {
+void take_intervals(Report& report) {
+  for (Row& row : report.rows)
+    if (row.time) row = testing::without_interval(row);
+}
+
+TEST(Claims, AreNotRefutedByTimesWithoutAnInterval) {
   Report report = testing::confirming_report();
   take(rows_of(report, "v1"), 0.4);
-  for (Row* row : rows_of(report, "v1")) {
-    row->time->low = row->time->high = row->time->median;
-    row->time->n = 1;
-  }
-  for (const char* name : {"always-faster", "v2-over-v1"}) {
+  take(rows_of(report, "v2", Pass::fwd, Mask::causal), 3);
+  take(rows_of(report, "pytorch-flash"), 3);
+  take(rows_of(report, "without/q-outer", Pass::fwd, Mask::causal), 0.6);
+  const char* names[] = {"v2-over-v1", "causal-half", "relative-forward", "loop-order-pays",
+                         "causes-in-order"};
+  for (const char* name : names)
+    EXPECT_EQ(finding(report, name).standing, Standing::does_not_hold) << name;
+  EXPECT_EQ(finding(report, "always-faster").standing, Standing::does_not_hold);
+  take_intervals(report);
+  for (const char* name : names) {
     const Finding found = finding(report, name);
     EXPECT_EQ(found.standing, Standing::cannot_be_tested) << name;
-    EXPECT_THAT(found.figures, HasSubstr("too noisy")) << name;
+    EXPECT_THAT(found.figures, HasSubstr("no 95 % interval: ")) << name;
   }
+  const Finding faster = finding(report, "always-faster");
+  EXPECT_EQ(faster.standing, Standing::cannot_be_tested);
+  EXPECT_THAT(faster.figures, HasSubstr("lower end of the 95 % interval: 1k n/a"));
+}
+
+TEST(Claims, WithoutAnIntervalAreBorneOutOnlyByWhatNeedsNone) {
+  Report report = testing::confirming_report();
+  take_intervals(report);
+  for (const char* name : {"v2-over-v1", "causal-half", "relative-forward"})
+    EXPECT_EQ(finding(report, name).standing, Standing::holds) << name;
+  for (const char* name : {"always-faster", "loop-order-pays", "causes-in-order"})
+    EXPECT_EQ(finding(report, name).standing, Standing::cannot_be_tested) << name;
 }
 
 TEST(Claims, OfAStepAreNotJudgedBySequencesOfASingleTile) {

@@ -36,7 +36,7 @@ class Files : public testing::Test {
 
 TEST_F(Files, ADryRunReadsTheFilesThatARunWouldRead) {
   const std::string broken = out.write("broken.json", "{");
-  const std::string journal = out.write("j.json", R"({"rows":[]})");
+  const std::string journal = out.write("j.json", R"({"schema":"flashbench.report/1","rows":[]})");
   out.write("j.json.journal", "no JSON\n");
   for (const char* option : {"--resume", "--baseline", "--config"})
     for (const std::string& file : {out / "none.json", broken}) {
@@ -85,7 +85,8 @@ TEST_F(Files, WrongWordsComeBeforeADeviceThatIsNotThere) {
 }
 
 std::string report(const std::string& time, const std::string& more = "") {
-  return R"({"complete":false,"rows":[{"key":"A","time_ms":{"median":)" + time + "}" + more + "}]}";
+  return R"({"schema":"flashbench.report/1","complete":false,"rows":[{"key":"A","time_ms":{"median":)" +
+         time + "}" + more + "}]}";
 }
 
 TEST_F(Files, CompareWarnsOnStandardErrorAlone) {
@@ -125,8 +126,9 @@ TEST_F(Files, CompareRefusesOtherLoadedInputs) {
 }
 
 TEST_F(Files, ALabelThatIsNoTextIsReplacedInAForeignReportAndRefusedAsAFlag) {
-  const std::string file = out.write(
-      "r.json", "{\"label\":\"a\xff\",\"rows\":[{\"key\":\"A\",\"time_ms\":{\"median\":1}}]}");
+  const std::string file = out.write("r.json",
+                                     "{\"schema\":\"flashbench.report/1\",\"label\":\"a\xff\","
+                                     "\"rows\":[{\"key\":\"A\",\"time_ms\":{\"median\":1}}]}");
   for (const char* option : {"--json", "--csv", "--md", "--junit"}) {
     const Outcome again = says({"report", file, option, "-"});
     EXPECT_EQ(again.exit_code, 0) << again.err;

@@ -21,8 +21,9 @@ Outcome report_says(Arguments words) {
 }
 
 std::string report(const char* device, const char* impl, double ms) {
-  return R"({"device":{"name":")" + std::string(device) + R"("},"rows":[{"key":"A )" + impl +
-         R"(","impl":")" + impl + R"(","time_ms":{"median":)" + std::to_string(ms) + "}}]}";
+  return R"({"schema":"flashbench.report/1","device":{"name":")" + std::string(device) +
+         R"("},"rows":[{"key":"A )" + impl + R"(","impl":")" + impl + R"(","time_ms":{"median":)" +
+         std::to_string(ms) + "}}]}";
 }
 
 TEST(Report, OfSeveralFilesIsOneInEveryFormat) {
@@ -79,7 +80,13 @@ TEST(Report, ThatIsReadIsNotWrittenOver) {
     EXPECT_EQ(refused.exit_code, 2) << command;
     EXPECT_THAT(refused.err, AllOf(HasSubstr("the report " + file), HasSubstr("--md " + file)));
   }
-  EXPECT_EQ(report_says({file}).exit_code, 0);
+  const std::string other = folder.write("b.json", report("H200", "v1", 3));
+  for (const std::string& read : {file, other}) {
+    const Outcome refused = flashbench_says({"compare", file, other, "--json", read});
+    EXPECT_EQ(refused.exit_code, 2) << read;
+    EXPECT_THAT(refused.err, HasSubstr("--json " + read));
+  }
+  EXPECT_EQ(report_says({file, other}).exit_code, 0);
 }
 
 TEST(Report, ExplainsTheRowsThatAFilterLeaves) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
+#include <stdexcept>
 
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
@@ -31,6 +32,7 @@ Screen watch(const std::string& program, const Arguments& words, const std::stri
   winsize size{40, columns, 0, 0};
   int master = -1;
   const pid_t child = forkpty(&master, nullptr, nullptr, &size);
+  if (child < 0) throw std::runtime_error("this machine gives no pseudo-terminal");
   if (child == 0) {
     setenv("TERM", terminal.c_str(), 1);
     setenv("FAKE_NAMES", "noisy,noisy:2", 1);

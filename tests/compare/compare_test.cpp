@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compare/merge.hpp"
 #include "record/rows.hpp"
+#include "report/grid.hpp"
 
 namespace flashbench {
 namespace {
@@ -22,7 +24,7 @@ Comparison compare_times(double base, double now, double half_width = 0,
 
 Change change_of(const Comparison& comparison, const std::string& key) {
   for (const Pair& pair : comparison.pairs)
-    if (pair.key == key) return pair.change;
+    if (shown_key(pair.row) == key) return pair.change;
   ADD_FAILURE() << key;
   return Change::unsure;
 }
@@ -86,8 +88,8 @@ TEST(Compare, pairs_what_both_have_and_names_the_rest) {
   EXPECT_EQ(change_of(result, key(row("E", 1).what)), Change::added);
   EXPECT_EQ(result.exit_code, 0);
   const std::string text = render_comparison(result, false);
-  EXPECT_THAT(text, HasSubstr("0 FASTER, 0 SLOWER, 1 SAME, 0 UNSURE, 1 missing, 1 new, "
-                              "2 not comparable"));
+  EXPECT_THAT(text, HasSubstr("0 FASTER, 0 SLOWER, 1 SAME, 0 UNSURE, 0 lost, 0 gained, "
+                              "1 missing, 1 new, 2 not comparable"));
   EXPECT_THAT(text, Not(HasSubstr("inf")));
   EXPECT_THAT(text, Not(HasSubstr("nan")));
 
@@ -126,6 +128,17 @@ TEST(Compare, refuses_another_gpu_model_unless_allowed) {
   EXPECT_EQ(allowed.exit_code, 0);
   EXPECT_EQ(allowed.pairs[0].change, Change::same);
   EXPECT_THAT(render_comparison(allowed, false), HasSubstr("DIFFERENT CONDITIONS"));
+}
+
+TEST(Compare, holds_each_row_of_a_merged_report_against_the_device_it_comes_from) {
+  const Report h200 = report({row("v1", 2)}), h100 = report({row("v2", 1)}, "NVIDIA H100 PCIe");
+  const Report merged = merge({{"a.json", h200}, {"b.json", h100}}).report;
+  const Comparison result = compare(merged, report({row("v1", 2), row("v2", 1)}), {});
+  EXPECT_EQ(result.exit_code, 6);
+  EXPECT_EQ(result.pairs[0].change, Change::same);
+  EXPECT_EQ(result.pairs[1].change, Change::not_comparable);
+  EXPECT_EQ(result.pairs[1].reason, "another device.name");
+  EXPECT_THAT(result.warnings, Not(Contains(HasSubstr("does not say which device"))));
 }
 
 TEST(Compare, accepts_the_same_model_under_another_index) {
@@ -195,7 +208,7 @@ TEST(Compare, fails_when_a_row_that_was_ok_is_broken_now) {
   const Report base = report({row("v1", 1), row("v2", 1)});
   const Comparison result = compare(base, report({row("v1", 1), broken}), {});
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.pairs[1].change, Change::not_comparable);
+  EXPECT_EQ(result.pairs[1].change, Change::lost);
   EXPECT_FALSE(result.pairs[1].new_ms);
 }
 

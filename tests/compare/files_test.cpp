@@ -56,9 +56,11 @@ TEST_F(CompareFiles, names_the_file_that_is_no_report) {
 }
 
 TEST_F(CompareFiles, converts_a_baseline_in_microseconds) {
-  const std::string rows = R"({"device":{"name":"g"},"rows":[{"key":"A",)";
-  const std::string base = file("base.json", rows + R"("time_us":{"median":1000}}]})");
-  const std::string now = file("new.json", rows + R"("time_ms":{"median":1.051}}]})");
+  const std::string rows = R"("device":{"name":"g"},"rows":[{"key":"A",)";
+  const std::string base =
+      file("base.json", testing::in_report(rows + R"("time_us":{"median":1000}}])"));
+  const std::string now =
+      file("new.json", testing::in_report(rows + R"("time_ms":{"median":1.051}}])"));
   EXPECT_EQ(compare_files(base, now, {}).exit_code, 5);
 }
 

@@ -11,6 +11,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using testing::in_report;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using testing::report;
@@ -61,8 +62,8 @@ TEST(ComparedInputs, made_from_another_seed_are_only_warned_of) {
 }
 
 TEST(ComparedInputs, of_a_row_that_does_not_say_its_init_are_not_taken_for_normal) {
-  const Report base =
-      parse_report(R"({"device":{"name":"X"},"rows":[{"impl":"v2","time_ms":{"median":1}}]})", "b");
+  const Report base = parse_report(
+      in_report(R"("device":{"name":"X"},"rows":[{"impl":"v2","time_ms":{"median":1}}])"), "b");
   Report now = base;
   now.rows[0].unrecorded.erase("problem/init");
   now.rows[0].what.problem.init = Init::zeros;
@@ -74,7 +75,8 @@ TEST(ComparedInputs, of_a_row_that_does_not_say_its_init_are_not_taken_for_norma
 
 Report bare(double median) {
   return parse_report(
-      R"({"rows":[{"key":"A","time_ms":{"median":)" + std::to_string(median) + "}}]}", "r.json");
+      in_report(R"("rows":[{"key":"A","time_ms":{"median":)" + std::to_string(median) + "}}]"),
+      "r.json");
 }
 
 TEST(BareMedians, are_judged_by_the_threshold_alone) {  // C15
@@ -85,7 +87,8 @@ TEST(BareMedians, are_judged_by_the_threshold_alone) {  // C15
 }
 
 TEST(BareMedians, that_are_null_are_not_compared) {  // C13
-  const Report null = parse_report(R"({"rows":[{"key":"A","time_ms":{"median":null}}]})", "r.json");
+  const Report null =
+      parse_report(in_report(R"("rows":[{"key":"A","time_ms":{"median":null}}])"), "r.json");
   const Comparison result = compare(null, bare(1), {});
   EXPECT_EQ(result.exit_code, 4);
   EXPECT_EQ(result.pairs[0].change, Change::not_comparable);
@@ -94,7 +97,7 @@ TEST(BareMedians, that_are_null_are_not_compared) {  // C13
 
 TEST(BareMedians, show_no_interval_and_say_why) {
   const Comparison result = compare(bare(1), bare(1.2), {});
-  EXPECT_FALSE(result.pairs[0].has_interval);
+  EXPECT_FALSE(result.pairs[0].time->has_interval);
   const std::string text = render_comparison(result, false);
   EXPECT_THAT(text, HasSubstr("SLOWER: by the median: the reports give no interval"));
   EXPECT_THAT(text, Not(HasSubstr(" to ")));
@@ -102,22 +105,37 @@ TEST(BareMedians, show_no_interval_and_say_why) {
 
 TEST(BareMedians, against_an_interval_that_is_too_wide_are_unsure) {
   const Report wide = parse_report(
-      R"({"rows":[{"key":"A","time_ms":{"median":1,"low":0.8,"high":1.3}}]})", "r.json");
+      in_report(R"("rows":[{"key":"A","time_ms":{"median":1,"low":0.8,"high":1.3}}])"), "r.json");
   const Comparison result = compare(wide, bare(1.2), {});
   EXPECT_EQ(result.pairs[0].change, Change::unsure);
-  EXPECT_FALSE(result.pairs[0].has_interval);
+  EXPECT_FALSE(result.pairs[0].time->has_interval);
+}
+
+TEST(BareMedians, are_what_a_file_gives_an_interval_for_that_fewer_than_six_samples_cannot_have) {
+  const auto of_samples = [](int n) {
+    return parse_report(
+        in_report(R"("rows":[{"key":"A","time_ms":{"median":1,"low":0.8,"high":1.3,"n":)" +
+                  std::to_string(n) + "}}]"),
+        "r.json");
+  };
+  EXPECT_EQ(compare(of_samples(6), of_samples(6), {}).pairs[0].change, Change::unsure);
+  const Comparison few = compare(of_samples(5), of_samples(6), {});
+  EXPECT_FALSE(few.pairs[0].time->has_interval);
+  const Comparison both = compare(of_samples(5), of_samples(5), {});
+  EXPECT_EQ(both.pairs[0].change, Change::same);
+  EXPECT_EQ(both.pairs[0].time->low, 1);
 }
 
 TEST(BareMedians, of_a_single_sample_are_unsure) {
   const Report single =
-      parse_report(R"({"rows":[{"key":"A","time_ms":{"median":1.2,"n":1}}]})", "r.json");
+      parse_report(in_report(R"("rows":[{"key":"A","time_ms":{"median":1.2,"n":1}}])"), "r.json");
   EXPECT_EQ(compare(bare(1), single, {}).pairs[0].change, Change::unsure);
 }
 
 TEST(ForeignReports, differ_only_in_what_both_say) {
   const auto with_device = [](const char* backend) {
-    return parse_report(std::string(R"({"device":{"name":"X")") + backend +
-                            R"(},"rows":[{"key":"A","time_ms":{"median":1}}]})",
+    return parse_report(in_report(std::string(R"("device":{"name":"X")") + backend +
+                                  R"(},"rows":[{"key":"A","time_ms":{"median":1}}])"),
                         "r.json");
   };
   const Comparison result = compare(with_device(""), with_device(R"(,"backend":"cuda")"), {});

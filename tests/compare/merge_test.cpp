@@ -60,10 +60,13 @@ TEST(Merge, keeps_what_was_measured_where_the_later_file_did_not_run_it) {
   EXPECT_EQ(merged.report.rows[0].time->median, 2);
 }
 
-TEST(Merge, keeps_rows_of_one_file_that_share_a_key) {
-  const Merged merged =
-      merge({{"a.json", report({row("v1", 2), row("v1", 3)})}, {"b.json", report({})}});
-  EXPECT_EQ(merged.report.rows.size(), 2u);
+TEST(Merge, of_two_devices_is_a_report_that_holds_a_key_twice_and_can_be_read) {
+  const Merged merged = merge({{"a.json", report({row("v2", 1)}, "NVIDIA H200")},
+                               {"b.json", report({row("v2", 2)}, "NVIDIA H100 PCIe")}});
+  Report read = parse_report(report_text(merged.report), "ab.json");
+  EXPECT_EQ(report_text(read), report_text(merged.report));
+  read.rows.push_back(read.rows[0]);
+  EXPECT_THROW(parse_report(report_text(read), "ab.json"), ProtocolError) << "twice of one origin";
 }
 
 TEST(Merge, names_what_makes_devices_different_and_keeps_the_rows_of_both) {
@@ -106,7 +109,7 @@ TEST(Merge, of_a_merged_report_knows_every_origin) {
 
 TEST(Merge, an_origin_that_is_not_there_is_named) {
   try {
-    parse_report(R"({"rows":[{"key":"A","origin":3}]})", "r.json");
+    parse_report(testing::in_report(R"("rows":[{"key":"A","origin":3}])"), "r.json");
     FAIL();
   } catch (const ProtocolError& error) {
     EXPECT_THAT(error.what(),

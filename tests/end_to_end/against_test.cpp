@@ -49,7 +49,9 @@ TEST(Against, TheSameBuildMakesNoDifference) {
   const Outcome run = builds.run({"--against", builds.add("same", "bin", "")});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("base against:same, new this build"));
-  EXPECT_THAT(run.out, HasSubstr("0 FASTER, 0 SLOWER, 1 SAME, 0 UNSURE, 0 missing, 0 new"));
+  EXPECT_THAT(
+      run.out,
+      HasSubstr("0 FASTER, 0 SLOWER, 1 SAME, 0 UNSURE, 0 lost, 0 gained, 0 missing, 0 new"));
 }
 
 TEST(Against, ASlowerBuildIsFoundInEachPlace) {

@@ -70,16 +70,20 @@ TEST_F(ClaimsOfAReport, AreExitOneOnlyIfStrictWhereOneDoesNotHold) {
   EXPECT_EQ(flashbench_says({"claims", file(), "--strict"}).exit_code, 1);
 }
 
+std::string report_of(const std::string& rows) {
+  return R"({"schema":"flashbench.report/1","rows":[)" + rows + "]}";
+}
+
 TEST(Claims, OfARowThatFailedAreExitOne) {
   const TemporaryFolder folder;
   const std::string file =
-      folder.write("r.json", R"({"rows":[{"impl":"v2","status":"failed","reason":"o is wrong"}]})");
+      folder.write("r.json", report_of(R"({"impl":"v2","status":"failed","reason":"o is wrong"})"));
   EXPECT_EQ(flashbench_says({"claims", file}).exit_code, 1);
 }
 
 TEST(Claims, OfNoRowsAreExitFour) {
   const TemporaryFolder folder;
-  EXPECT_EQ(flashbench_says({"claims", folder.write("r.json", R"({"rows":[]})")}).exit_code, 4);
+  EXPECT_EQ(flashbench_says({"claims", folder.write("r.json", report_of(""))}).exit_code, 4);
 }
 
 TEST(Claims, RefuseWhatTheyCannotRead) {
@@ -87,7 +91,7 @@ TEST(Claims, RefuseWhatTheyCannotRead) {
   EXPECT_EQ(nothing.exit_code, 2);
   EXPECT_THAT(nothing.err, HasSubstr("/no/such/report.json"));
   const TemporaryFolder folder;
-  const std::string file = folder.write("r.json", R"({"rows":[]})");
+  const std::string file = folder.write("r.json", report_of(""));
   const Outcome device = flashbench_says({"claims", file, "--device", "cpu"});
   EXPECT_EQ(device.exit_code, 2);
   EXPECT_THAT(device.err, HasSubstr("--device"));

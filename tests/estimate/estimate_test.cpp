@@ -24,15 +24,23 @@ TEST(Summary, of_nothing_is_zero_and_has_no_width) {
   EXPECT_TRUE(std::isinf(relative_half_width(summarize(samples({1})))));
 }
 
-TEST(Summary, of_few_samples_spans_all_of_them) {
+TEST(Summary, of_fewer_than_six_samples_is_a_median_without_an_interval) {
   const Time time = summarize(samples({3, 1, 2, 5, 4}));
   EXPECT_EQ(time.median, 3);
-  EXPECT_EQ(time.low, 1);
-  EXPECT_EQ(time.high, 5);
+  EXPECT_FALSE(time.low);
+  EXPECT_FALSE(time.high);
+  EXPECT_FALSE(has_interval(time));
+  EXPECT_TRUE(std::isinf(relative_half_width(time))) << "such a row is never precise";
   EXPECT_EQ(time.min, 1);
   EXPECT_EQ(time.mean, 3);
   EXPECT_DOUBLE_EQ(time.stddev, std::sqrt(2.5));
   EXPECT_EQ(time.samples[0].ms, 3);  // in the order of measuring
+}
+
+TEST(Summary, of_six_samples_has_an_interval_that_spans_them) {
+  const Time time = summarize(samples({3, 1, 2, 5, 4, 6}));
+  EXPECT_EQ(time.low, 1);
+  EXPECT_EQ(time.high, 6);
 }
 
 TEST(Summary, of_ten_leaves_out_one_at_each_end) {
@@ -69,7 +77,7 @@ TEST(Drift, of_a_slowing_run_is_flagged) {
   Row row = testing::row("v2", 1);
   std::vector<Sample> slowing(100, {1.0, 0});
   for (std::size_t i = 50; i < 100; ++i) slowing[i].ms = 1.15;
-  EXPECT_NEAR(drift(slowing), 0.15, 1e-12);
+  EXPECT_NEAR(drift(slowing).value_or(0), 0.15, 1e-12);
   row.time = summarize(slowing);
   derive(row, {}, std::nullopt);
   EXPECT_NEAR(*row.drift, 0.15, 1e-12);
@@ -78,9 +86,31 @@ TEST(Drift, of_a_slowing_run_is_flagged) {
   EXPECT_EQ(row.flags.size(), 1u);
 }
 
-TEST(Drift, is_not_seen_in_few_samples_or_a_steady_run) {
-  EXPECT_EQ(drift(samples({1, 2, 3})), 0);
-  EXPECT_EQ(drift(std::vector<Sample>(50, {2, 0})), 0);
+TEST(Drift, is_not_known_of_few_samples_and_none_of_a_steady_run) {
+  EXPECT_FALSE(drift(samples({1, 2, 3})));
+  EXPECT_FALSE(drift(std::vector<Sample>(39, {2, 0})));
+  EXPECT_EQ(drift(std::vector<Sample>(40, {2, 0})), 0);
+}
+
+// Of `repeats` rows of n independent samples, how many are flagged.
+int flagged_by_noise(std::size_t n, int repeats) {
+  std::mt19937 random(7);
+  std::lognormal_distribution<double> noise(0, 0.3);
+  Row row = testing::row("v2", 1);
+  int flagged = 0;
+  for (int i = 0; i < repeats; ++i) {
+    std::vector<Sample> drawn(n);
+    for (Sample& sample : drawn) sample.ms = noise(random);
+    row.time = summarize(drawn);
+    derive(row, {}, std::nullopt);
+    flagged += row.flags.empty() ? 0 : 1;
+  }
+  return flagged;
+}
+
+TEST(Drift, is_flagged_in_less_than_one_of_a_thousand_rows_that_are_only_noisy) {
+  EXPECT_EQ(flagged_by_noise(20, 2000), 0) << "too few to tell";
+  for (const std::size_t n : {40u, 100u, 400u}) EXPECT_LE(flagged_by_noise(n, 4000), 4) << n;
 }
 
 TEST(Tflops, are_1e12_a_second_and_equal_for_equal_time) {
@@ -153,6 +183,32 @@ TEST(Ratio, does_not_exist_for_times_that_are_not_positive) {
   EXPECT_FALSE(ratio(testing::time(1), testing::time(0)));
   EXPECT_FALSE(ratio(testing::time(0), testing::time(1)));
   EXPECT_FALSE(ratio(testing::time(std::nan("")), testing::time(1)));
+}
+
+TEST(Ratio, does_not_exist_where_no_double_holds_it) {
+  EXPECT_FALSE(ratio(testing::time(1e308), testing::time(1e-3)));
+  EXPECT_FALSE(ratio(testing::time(1e-300), testing::time(1e300)));
+  Time wide = testing::time(1e308);
+  wide.high = 1.7e308;
+  EXPECT_FALSE(ratio(wide, testing::time(0.9)));
+}
+
+TEST(Ratio, takes_a_median_without_an_interval_for_both_ends) {
+  Time bare = testing::time(2);
+  bare.low.reset();
+  bare.high.reset();
+  const auto quotient = ratio(bare, testing::time(1, 0.01));
+  EXPECT_EQ(quotient->value, 2);
+  EXPECT_DOUBLE_EQ(quotient->high, 2 / 0.99);
+}
+
+TEST(Speedup, has_no_interval_where_a_time_has_none) {
+  std::vector<Row> rows{testing::row("v1", 4, 0.1), testing::row("v2", 1)};
+  rows[1].time = summarize(samples({1, 1, 1}));
+  add_speedups(rows);
+  EXPECT_EQ(rows[1].speedup->value, 4);
+  EXPECT_FALSE(rows[1].speedup->low);
+  EXPECT_FALSE(rows[1].speedup->high);
 }
 
 TEST(Speedup, is_over_the_first_implementation_that_is_ok) {

@@ -127,6 +127,22 @@ TEST(Effect, IsNothingOnlyWhereTheWholeIntervalLiesWithinOnePercent) {
   EXPECT_EQ(effect_of({}), std::nullopt);
 }
 
+TEST(Ladder, WithoutAnIntervalHasAGainOfWhichNothingIsTold) {
+  std::vector<Row> rows = whole_ladder();
+  rows[1] = testing::without_interval(rows[1]);
+  rows = with_ladder(rows);
+  for (const std::size_t beside : {1, 2}) {
+    const LadderPlace& place = *rows[beside].ladder;
+    EXPECT_TRUE(place.gain) << beside;
+    EXPECT_FALSE(place.low || place.high) << beside;
+    EXPECT_EQ(effect_of(place), Effect::unsure) << beside;
+  }
+  EXPECT_TRUE(rows[3].ladder->low);
+  EXPECT_TRUE(rows[3].ladder->share);
+  rows[0] = testing::without_interval(rows[0]);
+  EXPECT_FALSE(with_ladder(rows)[3].ladder->share) << "the whole way has no interval";
+}
+
 TEST(Ladder, SurvivesAReportFile) {
   Report report = testing::report(whole_ladder());
   add_ladder(report.rows);

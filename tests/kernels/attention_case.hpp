@@ -12,6 +12,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/dtype_bits.hpp"
@@ -128,7 +129,7 @@ inline FlashbenchProblem problem_of(const Shape& shape) {
   return problem;
 }
 
-inline const FlashbenchImplementation& implementation(const std::string& name) {
+inline const FlashbenchImplementation& implementation(std::string_view name) {
   const FlashbenchPlugin& plugin = kernels::builtin();
   for (uint32_t i = 0; i < plugin.count; ++i)
     if (plugin.implementations[i].name == name) return plugin.implementations[i];

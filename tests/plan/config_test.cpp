@@ -72,6 +72,18 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"empty_sweeps", R"({"sweeps":[]})", {"$.sweeps", "empty"}},
         Wrong{"empty_axis", R"({"sweeps":[{"seq":[]}]})", {"$.sweeps[0].seq", "empty"}},
         Wrong{"mask_and_causal", R"({"sweeps":[{"mask":"full","causal":true}]})", {"$.sweeps[0]"}},
+        Wrong{"iters_and_samples",
+              R"({"measurement":{"samples":20,"iters":5},"sweeps":[{}]})",
+              {"$.measurement", "\"iters\"", "\"samples\"", "exact count"}},
+        Wrong{"iters_and_time_budget",
+              R"({"measurement":{"iters":5,"time-budget":1},"sweeps":[{}]})",
+              {"$.measurement", "\"iters\"", "\"time-budget\""}},
+        Wrong{"iters_and_precision",
+              R"({"measurement":{"iters":5,"precision":"1%"},"sweeps":[{}]})",
+              {"$.measurement", "\"iters\"", "\"precision\""}},
+        Wrong{"no_check_and_check_only",
+              R"({"measurement":{"no-check":true,"check-only":true},"sweeps":[{}]})",
+              {"$.measurement", "\"no-check\"", "\"check-only\""}},
         Wrong{"backend",
               R"({"sweeps":[{"backend":"cudda"}]})",
               {"$.sweeps[0].backend", "cudda", "\"cuda\""}},
@@ -92,7 +104,7 @@ TEST(Config, SeveralMistakesAreAllNamed) {
 TEST(Config, SaysWhatTheFlagsWouldSay) {
   const UserRequest read = parse_config(R"(// a comment
     {"name": "n", "description": "d", "device": "cpu",
-     "measurement": {"precision": "1%", "iters": 5, "check-only": true, "cache": "warm"},
+     "measurement": {"iters": 5, "check-only": true, "no-check": false, "cache": "warm"},
      "view": "memory",
      "sweeps": [ /* another */
        {"impl": ["v*", "naive"], "seq": "64:256:*2", "batch": ["auto", 2], "causal": [true, false],
@@ -112,8 +124,9 @@ TEST(Config, SaysWhatTheFlagsWouldSay) {
   EXPECT_EQ(read.sweeps[1].backend, Backend::cuda);
   EXPECT_EQ(read.options.view, "memory");
   EXPECT_EQ(read.options.device, "cpu");
-  EXPECT_DOUBLE_EQ(read.options.precision, 0.01);
   EXPECT_EQ(read.options.iters, 5);
+  const std::string percent = R"({"measurement":{"precision":"1%"},"sweeps":[{}]})";
+  EXPECT_DOUBLE_EQ(parse_config(percent, "c.json").options.precision, 0.01);
   EXPECT_EQ(read.options.check, Check::only);
 }
 

@@ -12,6 +12,7 @@ namespace flashbench {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 const double nan = std::numeric_limits<double>::quiet_NaN();
 const double infinity = std::numeric_limits<double>::infinity();
@@ -139,24 +140,24 @@ TEST(ReportJson, replaces_bytes_that_are_not_text) {
 
 TEST(ReportReader, ignores_unknown_keys_and_tolerates_absent_ones) {
   const Report report = parse_report(
-      R"({"rows":[{"key":"A","what_is_this":1,"time_ms":{"median":2}},{"status":"oom"}],"new":{}})",
+      testing::in_report(
+          R"("rows":[{"key":"A","what_is_this":1,"time_ms":{"median":2}},{"status":"oom"}],"new":{})"),
       "r");
   EXPECT_EQ(identity(report.rows[0]), "A");
   EXPECT_EQ(report.rows[0].status, Status::ok);
-  EXPECT_EQ(report.rows[0].time->low, 2);
-  EXPECT_EQ(report.rows[0].time->high, 2);
+  EXPECT_FALSE(has_interval(*report.rows[0].time));
   EXPECT_FALSE(report.rows[1].time);
   EXPECT_FALSE(report.complete);
 }
 
 TEST(ReportReader, converts_times_of_other_units) {
   const Report report = parse_report(
-      R"({"rows":[{"time_us":{"median":1500,"low":1400,"samples":[1500]}},
-                  {"time_s":{"median":0.25}}]})",
+      testing::in_report(R"("rows":[{"time_us":{"median":1500,"low":1400,"samples":[1500]}},
+                  {"time_s":{"median":0.25}}])"),
       "r");
   EXPECT_DOUBLE_EQ(report.rows[0].time->median, 1.5);
-  EXPECT_DOUBLE_EQ(report.rows[0].time->low, 1.4);
-  EXPECT_DOUBLE_EQ(report.rows[0].time->high, 1.5);
+  EXPECT_DOUBLE_EQ(*report.rows[0].time->low, 1.4);
+  EXPECT_FALSE(report.rows[0].time->high);
   EXPECT_DOUBLE_EQ(report.rows[0].time->samples[0].ms, 1.5);
   EXPECT_DOUBLE_EQ(report.rows[1].time->median, 250);
 }
@@ -171,15 +172,60 @@ std::string error_of(const std::string& text) {
 }
 
 TEST(ReportReader, says_what_is_wrong_and_in_which_file) {
-  EXPECT_THAT(error_of("{"), HasSubstr("base.json"));
-  EXPECT_THAT(error_of(R"({"rows":[{"tflops":NaN}]})"), HasSubstr("not JSON"));
+  EXPECT_THAT(error_of("{"), StartsWith("base.json: not JSON: parse error at line 1, column 2"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":[{"tflops":NaN}])")), HasSubstr("not JSON"));
   EXPECT_THAT(error_of("[]"), HasSubstr("object"));
   EXPECT_THAT(error_of(R"({"schema":"flashbench.report/9","rows":[]})"),
               HasSubstr("flashbench.report/1"));
-  EXPECT_THAT(error_of(R"({"rows":{}})"), HasSubstr("list"));
-  EXPECT_THAT(error_of(R"({"rows":[{},{"status":"great"}]})"), HasSubstr("rows[1]"));
-  EXPECT_THAT(error_of(R"({"rows":[{"problem":{"batch":"4"}}]})"), HasSubstr("batch"));
-  EXPECT_THAT(error_of(R"({"rows":[7]})"), HasSubstr("rows[0]"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":{})")), HasSubstr("list"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":[{},{"status":"great"}])")),
+              HasSubstr("rows[1]"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":[{"problem":{"batch":"4"}}])")),
+              HasSubstr("batch"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":[7])")), HasSubstr("rows[0]"));
+}
+
+TEST(ReportReader, refuses_what_does_not_say_that_it_is_a_report) {
+  const std::string said = error_of(R"({"rows":[]})");
+  EXPECT_THAT(said, HasSubstr("base.json"));
+  EXPECT_THAT(said, HasSubstr("\"schema\" is missing"));
+  EXPECT_THAT(said, HasSubstr("flashbench.report/1"));
+  EXPECT_THAT(error_of(R"({"schema":null,"rows":[]})"), HasSubstr("is missing"));
+  EXPECT_THAT(error_of(R"({"schema":1,"rows":[]})"), HasSubstr("a string"));
+}
+
+TEST(ReportReader, refuses_a_key_that_stands_twice_in_its_object) {
+  for (const auto& [text, path] :
+       {std::pair{R"("rows":[],"rows":[])", "$.rows"},
+        std::pair{R"("rows":[{},{"status":"ok","status":"oom"}])", "$.rows[1].status"},
+        std::pair{R"("rows":[{"key":"A","key":"B"}])", "$.rows[0].key"},
+        std::pair{R"("rows":[{"time_ms":{"median":1,"median":2}}])", "$.rows[0].time_ms.median"}}) {
+    const std::string said = error_of(testing::in_report(text));
+    EXPECT_THAT(said, HasSubstr("base.json"));
+    EXPECT_THAT(said, HasSubstr(std::string("the key ") + path + " stands there twice"));
+  }
+}
+
+TEST(ReportReader, refuses_two_rows_of_the_same_key) {
+  const std::string said = error_of(report_text(
+      testing::report({testing::row("v1", 1), testing::row("v2", 2), testing::row("v1", 3)})));
+  EXPECT_THAT(said, HasSubstr("base.json"));
+  EXPECT_THAT(said, HasSubstr("rows[0] and rows[2] have the same key \"v1/fwd/"));
+  EXPECT_THAT(error_of(testing::in_report(R"("rows":[{"key":"A"},{"key":"A"}])")),
+              HasSubstr("same key \"A\""));
+  EXPECT_EQ(error_of(testing::in_report(R"("rows":[{"impl":"a"},{"impl":"a"}])")), "")
+      << "neither says its key";
+}
+
+TEST(ReportJson, has_null_for_the_interval_of_few_samples) {
+  Row row = testing::row("v2", 1);
+  row.time = summarize({{1, 0}, {2, 1}, {3, 0}});
+  const std::string text = report_text(testing::report({row}));
+  const Json time = strict(text)["rows"][0]["time_ms"];
+  EXPECT_EQ(time["median"], 2);
+  EXPECT_TRUE(time["low"].is_null());
+  EXPECT_TRUE(time["high"].is_null());
+  EXPECT_EQ(report_text(parse_report(text, "r.json")), text);
 }
 
 TEST(Journal, is_one_line_a_row_and_reads_back) {

@@ -42,6 +42,13 @@ inline Row row(const std::string& impl, double median, double half_width = 0,
   return result;
 }
 
+// The same of so few samples that its median has no interval.
+inline Row without_interval(Row row) {
+  row.time->n = 3;
+  row.time->low = row.time->high = std::nullopt;
+  return row;
+}
+
 inline Report report(std::vector<Row> rows, const std::string& device = "NVIDIA H200") {
   Report result;
   result.complete = true;
@@ -54,6 +61,11 @@ inline Report report(std::vector<Row> rows, const std::string& device = "NVIDIA 
   result.measurement.seed = 1;
   result.rows = std::move(rows);
   return result;
+}
+
+// The text of a report that says `members` beside its schema: R"("rows":[])".
+inline std::string in_report(const std::string& members) {
+  return "{\"schema\":\"flashbench.report/1\"," + members + "}";
 }
 
 }  // namespace flashbench::testing

@@ -18,7 +18,7 @@ Json again(const std::string& text) {
   return Json::parse(report_text(parse_report(text, "r.json")));
 }
 Json row_again(const std::string& row) {
-  return again(R"({"rows":[)" + row + "]}")["rows"][0];
+  return again(testing::in_report("\"rows\":[" + row + "]"))["rows"][0];
 }
 
 TEST(Unrecorded, paths_name_what_one_object_has_and_the_other_lacks) {
@@ -60,7 +60,7 @@ TEST(Unrecorded, stays_null_in_a_row) {
 }
 
 TEST(Unrecorded, stays_null_at_the_top) {
-  const Json report = again(R"({"rows":[]})");
+  const Json report = again(testing::in_report(R"("rows":[])"));
   EXPECT_TRUE(report["complete"].is_null());
   EXPECT_TRUE(report["argv"].is_null());
   EXPECT_TRUE(report["device"]["backend"].is_null());
@@ -70,7 +70,8 @@ TEST(Unrecorded, stays_null_at_the_top) {
 }
 
 TEST(Unrecorded, is_the_same_after_a_second_reading) {
-  const std::string text = R"({"rows":[{"impl":"x","time_us":{"median":1500}},{"key":"B"}]})";
+  const std::string text =
+      testing::in_report(R"("rows":[{"impl":"x","time_us":{"median":1500}},{"key":"B"}])");
   const std::string once = report_text(parse_report(text, "r.json"));
   EXPECT_EQ(report_text(parse_report(once, "r.json")), once);
 }
@@ -89,7 +90,8 @@ TEST(Unrecorded, is_nothing_that_follows_from_what_is_recorded) {
 }
 
 TEST(Unrecorded, leaves_rows_a_key_to_be_paired_by) {
-  const Report report = parse_report(R"({"rows":[{"impl":"x"},{"impl":"x","key":"A"}]})", "r");
+  const Report report =
+      parse_report(testing::in_report(R"("rows":[{"impl":"x"},{"impl":"x","key":"A"}])"), "r");
   EXPECT_EQ(identity(report.rows[0]), key(report.rows[0].what));
   EXPECT_EQ(identity(report.rows[1]), "A");
   EXPECT_THAT(report.rows[0].unrecorded, Contains("key"));

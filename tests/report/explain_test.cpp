@@ -65,8 +65,8 @@ TEST(Explain, every_formula_of_the_golden_report_gives_what_its_row_says) {
     expect_close(results, "% of ceiling", 100 * *row.utilization.ceiling);
     expect_close(results, "speed-up x", row.speedup->value);
     if (row.what.impl == "naive") continue;
-    expect_close(results, "from", row.speedup->low);
-    expect_close(results, "to", row.speedup->high);
+    expect_close(results, "from", *row.speedup->low);
+    expect_close(results, "to", *row.speedup->high);
   }
   EXPECT_EQ(measured, 5);
 }
@@ -142,6 +142,16 @@ TEST(Explain, a_single_sample_has_no_interval) {
     EXPECT_THAT(text, Not(HasSubstr(interval)));
 }
 
+TEST(Explain, a_median_without_an_interval_is_called_so_and_so_is_its_speed_up) {
+  Report report = saved();
+  report.rows.at(2) = testing::without_interval(report.rows.at(2));
+  const std::string text = explain(report, report.rows[2]);
+  EXPECT_THAT(text, HasSubstr("the median of 3 samples, without an interval"));
+  EXPECT_THAT(text, HasSubstr("not both have an interval, so this has none"));
+  for (const char* interval : {"± %", "\n  from", "\n  to"})
+    EXPECT_THAT(text, Not(HasSubstr(interval)));
+}
+
 TEST(Explain, a_row_of_a_merged_report_is_held_against_its_own_ceilings) {
   Report report = saved();
   Report other = saved();
@@ -157,10 +167,10 @@ TEST(Explain, a_row_of_a_merged_report_is_held_against_its_own_ceilings) {
 }
 
 TEST(Explain, says_nothing_of_a_problem_that_a_foreign_report_does_not_give) {
-  const Report report =
-      parse_report(R"({"rows":[{"key":"A","impl":"x","time_ms":{"median":2}}]})", "r.json");
+  const Report report = parse_report(
+      testing::in_report(R"("rows":[{"key":"A","impl":"x","time_ms":{"median":2}}])"), "r.json");
   const std::string text = explain(report, report.rows[0]);
-  EXPECT_THAT(text, HasSubstr("2 ms"));
+  EXPECT_THAT(text, HasSubstr("2 ms; a median, without an interval"));
   for (const char* figure : {"FLOPs", "TFLOPS", "± %", "floor"})
     EXPECT_THAT(text, Not(HasSubstr(figure)));
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "record/json.hpp"
+#include "record/rows.hpp"
 #include "report/grid.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -18,10 +19,10 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Report foreign() {
-  return parse_report(R"({"rows":[
+  return parse_report(testing::in_report(R"("rows":[
     {"key":"A","impl":"theirs","problem":{"seq_q":512},"time_ms":{"median":2}},
     {"impl":"ours","pass":"bwd","time_ms":{"median":3,"low":2.97,"high":3.03},
-     "memory":{"workspace_bytes":1048576}}]})",
+     "memory":{"workspace_bytes":1048576}}])"),
                       "r.json");
 }
 
@@ -69,7 +70,8 @@ TEST(Foreign, pivot_on_what_is_not_said_is_one_column) {
 }
 
 TEST(Foreign, a_row_with_neither_status_nor_time_has_no_status) {
-  const Report report = parse_report(R"({"rows":[{"key":"A","time_ms":{"median":null}}]})", "r");
+  const Report report =
+      parse_report(testing::in_report(R"("rows":[{"key":"A","time_ms":{"median":null}}])"), "r");
   EXPECT_EQ(record(report, 0).at("status"), "");
   EXPECT_TRUE(Json::parse(report_text(report))["rows"][0]["status"].is_null());
   for (const std::string& text : {render_table(report, {}), render_junit(report)})
@@ -78,7 +80,8 @@ TEST(Foreign, a_row_with_neither_status_nor_time_has_no_status) {
 
 TEST(Foreign, rows_without_an_implementation_go_by_their_keys) {
   const Report report = parse_report(
-      R"({"rows":[{"key":"A","tflops":1,"status":"ok"},{"key":"B","tflops":2,"status":"ok"}]})",
+      testing::in_report(
+          R"("rows":[{"key":"A","tflops":1,"status":"ok"},{"key":"B","tflops":2,"status":"ok"}])"),
       "r");
   for (const char* pivot : {"", "seq"}) {
     const std::string text = render_table(report, {false, false, pivot});
@@ -90,11 +93,12 @@ TEST(Foreign, rows_without_an_implementation_go_by_their_keys) {
 TEST(Foreign, a_row_is_called_by_what_is_said_of_it) {
   EXPECT_EQ(shown_key(foreign().rows[0]), "A");
   EXPECT_EQ(shown_key(foreign().rows[1]), "impl=ours pass=bwd");
-  EXPECT_EQ(shown_key(parse_report(R"({"rows":[{}]})", "r").rows[0]), "n/a");
+  EXPECT_EQ(shown_key(parse_report(testing::in_report(R"("rows":[{}])"), "r").rows[0]), "n/a");
 }
 
 TEST(Foreign, junit_has_no_time_for_a_row_without_one) {
-  const Report report = parse_report(R"({"rows":[{"key":"A","status":"failed"}]})", "r.json");
+  const Report report =
+      parse_report(testing::in_report(R"("rows":[{"key":"A","status":"failed"}])"), "r.json");
   EXPECT_THAT(render_junit(report), Not(HasSubstr("time=\"")));
   EXPECT_THAT(render_junit(foreign()), HasSubstr("time=\"0.002\""));
 }
@@ -102,7 +106,8 @@ TEST(Foreign, junit_has_no_time_for_a_row_without_one) {
 TEST(Foreign, bytes_that_are_no_text_are_replaced_in_every_format) {
   const TemporaryFolder folder;
   const std::string file = folder.write(
-      "r.json", "{\"label\":\"a\xff\xc3(\xed\xa0\x80z\",\"rows\":[{\"impl\":\"v2\"}]}");
+      "r.json",
+      testing::in_report("\"label\":\"a\xff\xc3(\xed\xa0\x80z\",\"rows\":[{\"impl\":\"v2\"}]"));
   const Report report = read_report(file);
   EXPECT_TRUE(is_utf8(report.label));
   EXPECT_EQ(report.label, "a\ufffd\ufffd(\ufffd\ufffd\ufffdz");

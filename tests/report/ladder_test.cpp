@@ -3,6 +3,7 @@
 
 #include "estimate/ladder.hpp"
 #include "record/json.hpp"
+#include "record/rows.hpp"
 #include "report/golden.hpp"
 #include "report/report.hpp"
 
@@ -44,6 +45,21 @@ TEST(LadderWords, FollowTheFigures) {
       render_table(report, {}),
       AllOf(HasSubstr("grid-over-q (2.500 x, 58 % of the way) pays most on NVIDIA Example."),
             HasSubstr("by delayed-normalisation (1.000 x) and q-outer (1.000 x).")));
+}
+
+TEST(LadderWords, CallNothingAGainWithoutAnInterval) {
+  Report report = saved();
+  for (const char* impl : {"ladder/q-outer", "without/q-outer"}) {
+    Row& row = row_of(report, impl);
+    row = testing::without_interval(row);
+  }
+  add_ladder(report.rows);
+  const std::string text = render_table(report, {});
+  EXPECT_THAT(text, HasSubstr("Too imprecise to tell: q-outer (2.000 x, no interval)"));
+  EXPECT_THAT(text, Not(HasSubstr("q-outer (2.000 x, 44 %")));
+  EXPECT_THAT(text,
+              HasSubstr("of v2 without causal-skip (0.971 to 1.031 x) and q-outer (0.432 x, no "
+                        "interval)."));
 }
 
 TEST(LadderTable, LeavesOtherRowsInATableOfTheirOwn) {

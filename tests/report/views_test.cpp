@@ -52,6 +52,16 @@ TEST(Throughput, SetsV2OverV1BesideTheDocuments) {
   EXPECT_THAT(column(grid, "document (A100) v2 / v1").cells, ElementsAre("1.58", "1.60"));
 }
 
+TEST(Throughput, HasNoIntervalWhereATimeHasNone) {
+  std::vector<Row> rows{row("v1", 4), row("v2", 2)};
+  EXPECT_THAT(column(throughput_view(testing::report(rows)), "95 % interval").cells,
+              ElementsAre(HasSubstr("-2.0")));
+  rows[1] = testing::without_interval(rows[1]);
+  const Grid grid = throughput_view(testing::report(rows));
+  EXPECT_THAT(column(grid, "v2 / v1").cells, ElementsAre("2.00"));
+  EXPECT_THAT(column(grid, "95 % interval").cells, ElementsAre("n/a"));
+}
+
 TEST(Throughput, SaysThatTheDocumentDisagreesWithItself) {
   const Grid grid = throughput_view(testing::report({row("v2", 2)}));
   EXPECT_THAT(grid.captions.back(), HasSubstr("40 to 45 %"));
@@ -83,6 +93,12 @@ TEST(Relative, IsTimesAsFastAsPyTorchsStandard) {
   EXPECT_THAT(column(grid, "backward x").cells, ElementsAre("1.00", "3.00", "n/a"));
   EXPECT_THAT(column(grid, "document (A100) forward x").cells, ElementsAre("1.0", "4.3", "n/a"));
   EXPECT_THAT(column(grid, "document (A100) backward x").cells, ElementsAre("1.0", "3.9", "n/a"));
+}
+
+TEST(Relative, HasNoIntervalWhereATimeHasNone) {
+  const Grid grid =
+      relative_view(testing::report({testing::without_interval(row("v1", 4)), row("v2", 2)}));
+  EXPECT_THAT(column(grid, "± %").cells, ElementsAre("n/a", "1.0"));
 }
 
 TEST(Relative, IsNothingWithoutPyTorchAndSaysToWhat) {
