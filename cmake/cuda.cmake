@@ -62,8 +62,21 @@ target_include_directories(flashbench_kernels_cuda PUBLIC include ${CMAKE_CURREN
 target_link_libraries(flashbench_kernels_cuda PUBLIC flashbench_ladder_cuda CUDA::cudart_static ${CMAKE_DL_LIBS})
 
 # The worker and the judge on a GPU.
-file(GLOB worker_sources CONFIGURE_DEPENDS src/worker/*.cu src/worker/backend_cuda.cpp)
+file(GLOB worker_sources CONFIGURE_DEPENDS src/worker/*.cu src/worker/backend_cuda.cpp src/worker/backend_count_cuda.cpp)
+find_path(CUPTI_INCLUDE_DIR cupti_range_profiler.h NO_DEFAULT_PATH
+          PATHS ${CUDAToolkit_INCLUDE_DIRS} ${CUDAToolkit_LIBRARY_ROOT}/include
+                ${CUDAToolkit_LIBRARY_ROOT}/extras/CUPTI/include)
+if(CUPTI_INCLUDE_DIR)
+  list(APPEND worker_sources src/worker/cupti_cuda.cpp src/worker/cupti_host_cuda.cpp src/worker/counters_cuda.cpp)
+else()
+  message(STATUS "No cupti_range_profiler.h, which CUDA 12.6 and newer have: building without hardware counters")
+  list(APPEND worker_sources src/worker/no_counters_cuda.cpp)
+endif()
 add_library(flashbench_worker_cuda STATIC ${worker_sources})
+if(CUPTI_INCLUDE_DIR)
+  target_include_directories(flashbench_worker_cuda SYSTEM PUBLIC ${CUPTI_INCLUDE_DIR})
+  target_compile_definitions(flashbench_worker_cuda PRIVATE FLASHBENCH_CUDA_TOOLKIT="${CUDAToolkit_LIBRARY_ROOT}")
+endif()
 target_compile_options(flashbench_worker_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
 target_link_libraries(flashbench_worker_cuda PUBLIC flashbench_worker CUDA::cudart_static)
 add_library(flashbench_judge_cuda STATIC src/judge/reference_cuda.cu src/judge/draws_cuda.cu src/judge/gradients_cuda.cu

@@ -23,6 +23,7 @@ const std::vector<Contradiction> of_options{
     {"profile", "pivot", once},          {"profile", "wide", once},
     {"profile", "baseline", once},       {"profile", "against", once},
     {"profile", "resume", once},         {"profile", "dump", once},
+    {"profile", "counters", once},
 };
 
 bool gives(const RunWords& words, std::string_view option) {

@@ -36,9 +36,12 @@ int nothing_matched(const Plan& plan) {
 
 ScheduleEvents events_for(Console& console, Saving& saving) {
   ScheduleEvents events;
-  events.row_finished = [&](const Row& row) {
+  events.row_counted = [&](const Row& row) {
     if (const std::string trouble = saving.row_finished(row); !trouble.empty())
       console.warn(trouble);
+  };
+  events.row_finished = [&console, keep = events.row_counted](const Row& row) {
+    keep(row);
     console.note(row_note(row));
   };
   events.progress = [&](const std::string& what, std::size_t done, std::size_t of, double left) {

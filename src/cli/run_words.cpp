@@ -97,16 +97,6 @@ Option label_option(std::string& target) {
   return option;
 }
 
-Option not_built(const char* name, const char* value, const char* what) {
-  return {name,
-          value,
-          "",
-          "",
-          true,
-          [what](const Values&) {
-            throw UsageError(fmt::format("{} not in this version", what)); }};
-}
-
 void add_running(std::vector<Option>& table, RunWords& words) {
   Options& o = words.request.options;
   table.push_back(device_option(o.device, running_group));
@@ -136,7 +126,10 @@ void add_running(std::vector<Option>& table, RunWords& words) {
                               "compute-sanitizer with --target-processes all; --timeout is then "
                               "[3600]",
                               o.profile));
-  table.push_back(not_built("counters", "", "hardware counters are"));
+  table.push_back(flag_option("counters", running_group,
+                              "read the GPU's hardware counters when all is timed: bytes from L2\n"
+                              "and DRAM, tensor pipes, shared memory; beside formulas and counts",
+                              o.counters));
 }
 
 // A pass by itself: whatever the profiler makes of its time, it is waited for.

@@ -23,7 +23,8 @@ class Saving {
   explicit Saving(const Options&);
   // Throws UsageError when either file cannot be written.
   void begin(const Report& unfinished);
-  // Why the row could not be kept, said once; empty when it was. The run goes on all the same.
+  // Also of a row that had finished and knows more now. Why the row could not be kept, said once;
+  // empty when it was. The run goes on all the same.
   std::string row_finished(const Row&);
   void discard();
 

@@ -45,7 +45,7 @@ Memory memory_from_json(const Json& json) {
 }
 
 // model: what the implementation declares; host: what the CPU implementation counted; measured:
-// hardware counters.
+// hardware counters; uncounted: only where there were none to be had.
 Json traffic_of(const Row& row) {
   Json model, host, measured;
   if (row.cost) {
@@ -58,7 +58,9 @@ Json traffic_of(const Row& row) {
   }
   if (row.counts) host = parts::to_json(row.counts->traffic);
   for (const auto& [metric, value] : row.measured) measured[metric] = number(value);
-  return {{"model", std::move(model)}, {"host", std::move(host)}, {"measured", measured}};
+  Json traffic{{"model", std::move(model)}, {"host", std::move(host)}, {"measured", measured}};
+  if (!row.uncounted.empty()) traffic["uncounted"] = row.uncounted;
+  return traffic;
 }
 
 Json numerics_of(const Row& row) {
@@ -186,6 +188,7 @@ void read_costs(Row& row, const Json& json) {
   const Json& measured = read_object(read_object(json, "traffic"), "measured");
   for (const auto& [metric, value] : measured.items())
     row.measured[metric] = read_number(measured, metric.c_str());
+  row.uncounted = read_text(read_object(json, "traffic"), "uncounted");
   row.memory = memory_from_json(read_object(json, "memory"));
   for (const Json& each : read_list(json, "launches"))
     row.launches.push_back(launch_from_json(each));

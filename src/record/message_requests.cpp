@@ -111,11 +111,13 @@ void write(Json& json, const request::Count& count) {
   json["impl"] = count.impl;
   json["pass"] = name(count.pass);
   json["metrics"] = count.metrics;
+  json["cache"] = name(count.cache);
 }
 void read(const Json& json, request::Count& count) {
   count.impl = read_text(json, "impl");
   count.pass = read_word(json, "pass", count.pass);
   count.metrics = read_texts(json, "metrics");
+  count.cache = read_word(json, "cache", count.cache);
 }
 
 void write(Json&, const request::Drop&) {}

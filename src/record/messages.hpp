@@ -78,10 +78,13 @@ struct Ceiling {
   std::string name;
   double for_ms = 20;
 };
+// Reads hardware counters over one run on input set 0. Without metrics it needs no problem and asks
+// whether they can be read at all.
 struct Count {
   std::string impl;
   Pass pass = Pass::fwd;
   std::vector<std::string> metrics;
+  Cache cache = Cache::cold;
 };
 struct Drop {};
 struct Bye {};
@@ -149,7 +152,7 @@ struct Ceiling {
   std::vector<double> rates;
 };
 struct Count {
-  std::map<std::string, std::optional<double>> values;
+  std::map<std::string, std::optional<double>> values;  // null: the device has no such metric
 };
 struct Drop {
   std::optional<std::int64_t> free_bytes;

@@ -146,6 +146,9 @@ struct Row {
   std::vector<std::string> inputs_checksum;
   // Hardware counters of --counters, by metric.
   std::map<std::string, std::optional<double>> measured;
+  // Why there are none though --counters asked for them: a few words, a colon, and what can be
+  // done.
+  std::string uncounted;
   // Of a merged report: which of its origins the row comes from.
   std::optional<std::size_t> origin;
   // The key that a file gave, where it is not the one that `what` makes; use identity().

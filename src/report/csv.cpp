@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "record/hardware_counters.hpp"
 #include "report/grid.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -48,6 +49,16 @@ constexpr std::pair<const char*, const char*> axis_fields[] = {
     {"cache", "cache"}, {"batch", "batch"}, {"heads", "heads"},       {"kv_heads", "kv-heads"},
     {"seq_q", "seq"},   {"seq_k", "seq-k"}, {"head_dim", "head-dim"}, {"dtype", "dtype"},
     {"mask", "mask"},   {"scale", "scale"}, {"layout", "layout"},     {"init", "init"}};
+
+constexpr std::pair<const char*, const char*> counter_fields[] = {
+    {"dram_read_bytes", counters::dram_read},
+    {"dram_written_bytes", counters::dram_written},
+    {"l2_read_bytes", counters::l2_read},
+    {"l2_written_bytes", counters::l2_written},
+    {"tensor_pipe_percent", counters::tensor_percent},
+    {"shared_wavefronts", counters::shared_wavefronts},
+    {"shared_bank_conflicts", counters::bank_conflicts},
+    {"barrier_stall_percent", counters::barrier_percent}};
 
 void add_identity(Record& record, const Report& report, const Row& row) {
   record.text("key", recorded(row, "key", identity(row)).value_or(""));
@@ -124,6 +135,11 @@ void add_rest(Record& record, const Report& report, const Row& row) {
   record.number(
       "traffic_host_bytes",
       row.counts ? recorded(row, "traffic/host", row.counts->traffic.total()) : std::nullopt);
+  for (const auto& [heading, metric] : counter_fields) {
+    const auto found = row.measured.find(metric);
+    record.number(heading, found == row.measured.end() ? std::nullopt : found->second);
+  }
+  record.text("uncounted", row.uncounted);
   record.integer("workspace_bytes", row.memory.workspace_bytes);
   record.integer("saved_bytes", row.memory.saved_bytes);
   record.integer("device_bytes", row.memory.device_bytes);

@@ -224,11 +224,15 @@ Grid make_grid(const Report& report, const TableOptions& options) {
   add_run(grid, report);
   add_judgement(grid, report);
   if (options.wide) add_launch(grid, report);
+  add_counters(grid, report);
   leave_out_empty_columns(grid);
   return grid;
 }
 
-std::vector<Grid> make_grids(const Report& report, const TableOptions& options) {
+namespace {
+
+// Those of the rows, on the ladder and not.
+std::vector<Grid> row_grids(const Report& report, const TableOptions& options) {
   const bool on_a_ladder = any(report, [](const Row& row) { return row.ladder.has_value(); });
   if (!on_a_ladder || !options.pivot.empty()) return {make_grid(report, options)};
   Report ladders = report, rest = report;
@@ -246,6 +250,16 @@ std::vector<Grid> make_grids(const Report& report, const TableOptions& options) 
   std::vector<Grid> walks = make_ladder_grids(ladders);
   walks.front().captions.insert(walks.front().captions.begin(), shared.begin(), shared.end());
   std::ranges::move(walks, std::back_inserter(grids));
+  return grids;
+}
+
+}  // namespace
+
+std::vector<Grid> make_grids(const Report& report, const TableOptions& options) {
+  std::vector<Grid> grids = row_grids(report, options);
+  const bool is_a_view = find_view(options.view.empty() ? report.view : options.view) != nullptr;
+  if (options.pivot.empty() && !is_a_view && asked_for_counters(report))
+    grids.push_back(traffic_table(report));
   return grids;
 }
 

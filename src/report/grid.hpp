@@ -25,7 +25,8 @@ struct Grid {
 };
 
 // A report's tables: one of the rows that do not stand on the ladder from V1 to V2, then those of
-// make_ladder_grids; with a pivot, make_grid's alone.
+// make_ladder_grids, then, where counters were asked for, traffic_table's; with a pivot,
+// make_grid's alone.
 std::vector<Grid> make_grids(const Report&, const TableOptions&);
 // All rows in one table. Pivoted on options.pivot if it is not empty: throws UsageError when it
 // names no axis. Else the view that the options or the report name, else a line a row.
@@ -66,6 +67,12 @@ std::string place_of(const Row&, const Report&);
 const std::string& device_of(const Row&, const Report&);
 // Whether the rows were measured on devices of different names.
 bool has_several_devices(const Report&);
+// Of --counters: whether some row has them or says why not; their columns and notes for the table
+// of rows, where there are any; the traffic of each row that is ok, without anything around the
+// cells.
+bool asked_for_counters(const Report&);
+void add_counters(Grid&, const Report&);
+Grid traffic_table(const Report&);
 Grid make_pivot(const Report&, const TableOptions&);
 // What stands around the cells of grid and pivot alike.
 std::vector<std::string> captions_of(const Report&);

@@ -5,8 +5,10 @@
 namespace flashbench {
 
 const std::vector<View>& views() {
-  static const std::vector<View> all{
-      {"throughput", throughput_view}, {"relative", relative_view}, {"memory", memory_view}};
+  static const std::vector<View> all{{"throughput", throughput_view},
+                                     {"relative", relative_view},
+                                     {"memory", memory_view},
+                                     {"traffic", traffic_view}};
   return all;
 }
 

@@ -24,6 +24,7 @@ std::vector<std::string> view_names();
 Grid throughput_view(const Report&);  // 8.1: V2 over V1, by length
 Grid relative_view(const Report&);    // 8.2: times as fast as PyTorch's standard attention
 Grid memory_view(const Report&);      // 8.3: beyond inputs and outputs
+Grid traffic_view(const Report&);     // 6.2: bytes by operand, by formula, as counted, by hardware
 
 // The rows of a line of a view: they agree in every axis but those left out. No rows of another
 // build.

@@ -42,6 +42,7 @@ std::string measuring(const Options& options) {
     line += fmt::format(" --timeout {}", options.timeout_s);
   if (options.check == Check::none) line += " --no-check";
   if (options.check == Check::only) line += " --check-only";
+  if (options.counters) line += " --counters";
   return line + of_others(options);
 }
 

@@ -31,6 +31,11 @@ void check_again(Bench&, RowRun&, const request::Prepare& inputs,
 // Has each row that is neither finished nor set aside run once, untimed, for a profiler. Throws
 // WorkerLost and Interrupted.
 void profile_rows(Bench&, const std::vector<RowRun*>&, bool alone);
+// --counters, when nothing is left to time: reads the hardware counters of each row that is ok and
+// has none yet. Whatever goes wrong is the row's `uncounted` and nothing else. Throws Interrupted.
+void count_rows(Bench&, std::vector<RowRun>&);
+// Whether count_rows would read the row's counters.
+bool lacks_counters(const RowRun&);
 // Interleaved rounds of the rows that are neither finished nor set aside. A row that has enough is
 // handed to `conclude`, which finishes it or sets it aside. Throws WorkerLost and Interrupted.
 void run_rounds(Bench&, const std::vector<RowRun*>&, bool alone,

@@ -44,6 +44,8 @@ std::vector<RowRun> make_rows(const Plan& plan, const Roster& roster, const Opti
   std::vector<RowRun> rows;
   for (const Case& what : plan.cases) {
     RowRun& run = rows.emplace_back();
+    const auto worker = worker_of(roster, what);
+    run.worker = worker.value_or(roster.workers.size());
     if (const auto it = finished.find(key(what)); it != finished.end()) {
       if (what.problem.init != Init::loaded) {
         run.row = *it->second;
@@ -54,8 +56,6 @@ std::vector<RowRun> make_rows(const Plan& plan, const Roster& roster, const Opti
     }
     run.row.what = what;
     run.row.flops = flops(what.problem, what.pass);
-    const auto worker = worker_of(roster, what);
-    run.worker = worker.value_or(roster.workers.size());
     run.row.command = command_line(
         what, options, worker ? hello_device(roster.workers[*worker]) : name(what.backend).data());
   }
@@ -95,6 +95,7 @@ bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
       if (interrupted()) throw Interrupted{};
       run_group(bench, group);
     }
+    if (bench.options.counters) count_rows(bench, rows);
   } catch (const Interrupted&) {
     for (WorkerLink& worker : bench.workers) worker.stop();
     bench.judge.stop();
@@ -121,7 +122,9 @@ ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& o
   std::vector<RowRun> rows = make_rows(plan, roster, options, known);
   const auto to_run = static_cast<std::size_t>(
       std::ranges::count(rows, false, [](const RowRun& run) { return run.finished; }));
-  const GpuLock lock(to_run ? gpu_uuid(roster) : "", events.warning, interrupted);
+  const bool needs_gpu =
+      to_run > 0 || (options.counters && std::ranges::any_of(rows, lacks_counters));
+  const GpuLock lock(needs_gpu ? gpu_uuid(roster) : "", events.warning, interrupted);
   Bench bench(roster, options, events, to_run, scratch_bytes(plan));
   if (!plan.cases.empty()) bench.measurement.cache = plan.cases.front().cache;
   ScheduleResult result;

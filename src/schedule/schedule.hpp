@@ -19,6 +19,8 @@ struct ScheduleEvents {
                      double seconds_left)>
       progress;
   std::function<void(const std::string&)> warning;
+  // A row that has finished knows its hardware counters now, or why there are none.
+  std::function<void(const Row&)> row_counted = {};
 };
 
 // What a report says of how these options measure, but for what the workers know.

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "worker/answer.hpp"
 #include "worker/hash.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
@@ -126,6 +127,13 @@ void CpuBackend::sample(const std::function<void()>& call, bool cold) {
   const auto start = Clock::now();
   call();
   samples_.push_back(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+}
+
+CpuBackend::Counted CpuBackend::count(const std::vector<std::string>&, const std::function<void()>&,
+                                      bool) {
+  throw Refusal(Status::unsupported,
+                "not of a CPU: its implementations count for themselves, and no counters of its "
+                "hardware are read");
 }
 
 std::vector<double> CpuBackend::collect_samples() {

@@ -230,6 +230,13 @@ std::int64_t CudaBackend::flush_bytes() const {
   return (2 * device_.l2_bytes + 15) / 16 * 16;
 }
 
+void CudaBackend::prepare_flush() {
+  if (flush_) return;
+  flush_ = allocate(flush_bytes());
+  fill(flush_, 0x5a, flush_bytes());
+  synchronize();
+}
+
 void CudaBackend::flush() {
   check(enqueue_read(flush_, flush_bytes(), reinterpret_cast<unsigned*>(sum_ + 1),
                      device_.multiprocessors, stream_),
@@ -250,11 +257,7 @@ void CudaBackend::sample(const std::function<void()>& call, bool cold) {
   using Clock = std::chrono::steady_clock;
   constexpr double least_s = 30e-6, most_s = 2e-3, forgetting = 0.9;
   const Span& span = next_span();
-  if (cold && !flush_) {
-    flush_ = allocate(flush_bytes());
-    fill(flush_, 0x5a, flush_bytes());
-    synchronize();
-  }
+  if (cold) prepare_flush();
   const double delay_s = std::clamp(1.5 * enqueue_s_, least_s, most_s);
   check(enqueue_delay(static_cast<std::int64_t>(delay_s * clock_hz_), stream_), "delaying");
   const auto start = Clock::now();

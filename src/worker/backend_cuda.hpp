@@ -8,8 +8,10 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <vector>
 
+#include "worker/counters.hpp"
 #include "worker/device_backend.hpp"
 
 namespace flashbench {
@@ -39,6 +41,9 @@ class CudaBackend : public DeviceBackend {
   void sample(const std::function<void()>& call, bool cold) override;
   // An NVTX range within cudaProfilerStart and cudaProfilerStop.
   void profile(const std::string& range, const std::function<void()>& call) override;
+  // CUPTI's, opened at the first call.
+  Counted count(const std::vector<std::string>& metrics, const std::function<void()>& call,
+                bool cold) override;
   std::size_t pending_samples() const override { return pending_; }
   std::vector<double> collect_samples() override;
 
@@ -47,6 +52,7 @@ class CudaBackend : public DeviceBackend {
     cudaEvent_t start = nullptr, stop = nullptr;
   };
   Span& next_span();
+  void prepare_flush();
   void flush();
 
   FlashbenchDevice device_;
@@ -56,6 +62,7 @@ class CudaBackend : public DeviceBackend {
   unsigned long long* sum_ = nullptr;  // 16 bytes: the hash's sum, and the flush's sink behind it
   std::vector<Span> spans_;
   std::size_t pending_ = 0;
+  std::unique_ptr<HardwareCounters> counters_;
   double enqueue_s_ = 0;  // what the CPU took for a sample lately, at most
 };
 

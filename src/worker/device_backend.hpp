@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -52,6 +53,12 @@ class DeviceBackend {
     call();
     synchronize();
   }
+  // The hardware's counters by metric over one run of `call`, which only enqueues, the cache as
+  // sample leaves it; nothing for a metric that the device does not know. No metrics: whether there
+  // are counters at all. Throws Refusal where there are none, or counting fails.
+  using Counted = std::map<std::string, std::optional<double>>;
+  virtual Counted count(const std::vector<std::string>& metrics, const std::function<void()>& call,
+                        bool cold) = 0;
   virtual std::size_t pending_samples() const = 0;
   virtual std::vector<double> collect_samples() = 0;  // ms each, in order; synchronises
 };

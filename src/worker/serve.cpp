@@ -108,8 +108,9 @@ class Server {
   reply::Any on(const request::Judge&, const Tell&) {
     throw Refusal(Status::unsupported, "a worker does not judge; ask flashbench-judge");
   }
-  reply::Any on(const request::Count&, const Tell&) {
-    throw Refusal(Status::unsupported, "this worker reads no hardware counters");
+  reply::Any on(const request::Count& request, const Tell&) {
+    require_device();
+    return session_.count(request);
   }
 
   void require_device() const {

@@ -126,6 +126,15 @@ reply::Profile Session::profile(const request::Profile& request) {
   return {live.launches()};
 }
 
+reply::Count Session::count(const request::Count& request) {
+  if (request.metrics.empty()) return {backend_.count({}, {}, false)};
+  TensorSet& tensors = set(0);
+  LiveInstance& live = instance(request.impl, request.pass);
+  if (request.pass == Pass::bwd) run_forward(request.impl, request.pass, tensors);
+  return {backend_.count(
+      request.metrics, [&] { live.run(request.pass, tensors); }, request.cache == Cache::cold)};
+}
+
 void Session::undo_damage(const Tell& tell) {
   instances_.clear();
   for (const auto& set : sets_) set->mend(tell);

@@ -23,6 +23,7 @@ class Session {
   reply::Output output(const request::Output&, const Tell&);
   reply::Run run(const request::Run&, const Tell&);
   reply::Profile profile(const request::Profile&);
+  reply::Count count(const request::Count&);
   reply::Drop drop();
 
  private:

@@ -39,6 +39,7 @@ Row full_row() {
   row.command = "flashbench --impl v2";
   row.label = "a,\"b\"\n";
   row.measured = {{"dram__bytes_read", 12.0}, {"refused", std::nullopt}};
+  row.uncounted = "forbidden: ask";
   return row;
 }
 

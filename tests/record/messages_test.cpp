@@ -25,7 +25,7 @@ TEST(Request, of_every_kind_reads_back) {
       request::Run{"v2", Pass::fwd, std::nullopt, 100, Cache::cold, 0},
       request::Profile{"v2", Pass::bwd, "v2/bwd/b1"},
       request::Ceiling{"copy", 5},
-      request::Count{"v2", Pass::fwd, {"dram"}},
+      request::Count{"v2", Pass::fwd, {"dram"}, Cache::warm},
       request::Drop{},
       request::Bye{}};
   for (const auto& body : bodies) {

@@ -4,14 +4,15 @@
 // FAKE_MS is what a sample takes; of the workers that share a FAKE_MEMORY one has room at a time.
 // FAKE_ROOM is what describe says of the device's memory. FAKE_SILENT: no answer to hello.
 // FAKE_STAND_IN: of which device one called as cuda describes.
+// FAKE_FORBIDDEN: no hardware counters may be read.
 // FAKE_GPUS (a comma list of "UUID NAME", in CUDA's order) are the GPUs of one called as cuda.
 //   ok, long (with progress), noisy, refuse, oom, bigoom (above 100000 keys), oomshared (once
 //   others have run), crash:N, noisycrash:N, crashshared (once others have run), hang:N,
 //   vast:N (says that a pass is 2 GFLOP, takes 0.4 s, hangs in run N),
 //   wronghash:N, nohash:N, idle:N (dies after its reply), launchfail, guard, atomic, shaky (forward
 //   that does not repeat), zero, babble, negative and negativeflops (by their description), large
-//   (needs 1e12 bytes of workspace); of the judge: wrong, judgecrash, judgehang, judgeonce
-//   (unless the file FAKE_MARKER is there).
+//   (needs 1e12 bytes of workspace), miscounts and fallscounting (with --counters); of the
+//   judge: wrong, judgecrash, judgehang, judgeonce (unless the file FAKE_MARKER is there).
 // A program whose name ends in "faulty" gives, by FAKE_CHECKSUMS, "none", one too "few", or "other"
 // ones.
 #include <signal.h>
@@ -258,7 +259,18 @@ class Fake {
     if (std::getenv("FAKE_CEILING_CRASH") && r.name == "copy") abort();
     return ok(reply::Ceiling{{1e9, 3e9, 2e9}});
   }
-  Reply answer(const request::Count&) { return ok(reply::Count{}); }
+  Reply answer(const request::Count& r) {
+    note("count " + r.impl);
+    if (std::getenv("FAKE_FORBIDDEN"))
+      return no(Status::unsupported, "the driver forbids them: ask an administrator");
+    if (!runs_.empty()) return no(Status::failed, "a process that has timed is asked to count");
+    if (kind(r.impl) == "miscounts") return no(Status::failed, "CUPTI failed: a pass was lost");
+    if (kind(r.impl) == "fallscounting" && !r.metrics.empty()) crash();
+    reply::Count result;
+    for (const std::string& metric : r.metrics) result.values[metric] = 1e6;
+    if (!r.metrics.empty()) result.values[r.metrics.back()].reset();
+    return ok(result);
+  }
   Reply answer(const request::Drop&) {
     note("drop");
     give_memory_back();

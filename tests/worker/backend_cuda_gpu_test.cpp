@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "device/peaks.hpp"
+#include "record/hardware_counters.hpp"
+#include "worker/answer.hpp"
 #include "worker/device_kernels.hpp"
 
 namespace flashbench {
@@ -61,6 +63,40 @@ TEST_F(CudaBackendTest, ProfilesAPassOnceAndWaitsForIt) {
   EXPECT_GT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(15));
   EXPECT_THROW(backend_.profile("fails", [] { throw DeviceFailure("no launch", false); }),
                DeviceFailure);
+}
+
+TEST_F(CudaBackendTest, CountsTheBytesOfOneRunAndNotOfTheFlush) {
+  constexpr std::int64_t bytes = std::int64_t{256} << 20;
+  const double exact = static_cast<double>(bytes);
+  void* data = backend_.allocate(bytes);
+  void* sink = backend_.allocate(4);
+  backend_.fill(data, 1, bytes);
+  int runs = 0;
+  const auto read = [&] {
+    ++runs;
+    ASSERT_EQ(enqueue_read(data, bytes, static_cast<unsigned*>(sink),
+                           backend_.device().multiprocessors, stream()),
+              cudaSuccess);
+  };
+  DeviceBackend::Counted counted;
+  try {
+    counted = backend_.count(counters::all(), read, true);
+  } catch (const Refusal& refused) {
+    backend_.release(data);
+    backend_.release(sink);
+    if (refused.status == Status::unsupported) GTEST_SKIP() << refused.what();
+    throw;
+  }
+  EXPECT_GE(runs, 2) << "one that loads the kernel, and one a pass";
+  for (const std::string& metric : counters::all())
+    EXPECT_TRUE(counted.at(metric)) << metric << " is not of this chip";
+  EXPECT_NEAR(*counted.at(counters::l2_read), exact, 0.02 * exact);
+  EXPECT_NEAR(*counted.at(counters::dram_read), exact, 0.10 * exact) << "the cache was cold";
+  EXPECT_LT(*counted.at(counters::l2_written), 0.02 * exact);
+  EXPECT_EQ(*counted.at(counters::tensor_percent), 0);
+  EXPECT_GT(samples(3, false, read).at(0), 0) << "it still times";
+  backend_.release(data);
+  backend_.release(sink);
 }
 
 TEST_F(CudaBackendTest, HasTheWholeMemoryForAProblemOnceItIsOpen) {
