@@ -18,10 +18,10 @@
 #include "doctor/machine.hpp"
 #include "doctor/resolution.hpp"
 #include "plan/values.hpp"
+#include "process/link.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
 #include "schedule/schedule.hpp"
-#include "schedule/session.hpp"
 
 namespace flashbench {
 
@@ -100,7 +100,7 @@ Plan plan_of(const Roster& roster) {
 // it, on the CPU what passes between two samples.
 std::optional<double> launch_gap_us(const Roster& roster) {
   const Case what = case_of(roster, false);
-  WorkerLink worker(roster.workers.front(), 60);
+  WorkerLink worker = link_to(roster.workers.front(), default_timeout_s);
   const Reply prepared = worker.ask(request::Prepare{what.problem, what.pass, {{1, ""}, {2, ""}}});
   if (prepared.status != Status::ok) return std::nullopt;
   const Reply reply = worker.ask(request::Run{what.impl, what.pass, {}, 200, Cache::warm, 0});

@@ -9,9 +9,7 @@
 
 #include "cli/columns.hpp"
 #include "cli/console.hpp"
-#include "cli/describer.hpp"
 #include "cli/guests.hpp"
-#include "cli/known_roster.hpp"
 #include "cli/output.hpp"
 #include "cli/saving.hpp"
 #include "compare/exit_code.hpp"
@@ -19,6 +17,8 @@
 #include "report/grid.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
+#include "roster/describer.hpp"
+#include "roster/known.hpp"
 
 namespace flashbench {
 
@@ -196,7 +196,7 @@ Kept check_files(const Options& options, const Report& plan, bool device_known) 
 int dry_run(const RunWords& words) {
   const Options& options = words.request.options;
   std::string why;
-  Roster roster = roster_or_known(options, &why);
+  Roster roster = roster_or_known(options.device, options.timeout_s, &why);
   if (why.empty())
     invite_guests(roster, words.request);
   else

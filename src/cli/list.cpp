@@ -6,11 +6,11 @@
 #include "cli/columns.hpp"
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
-#include "cli/describer.hpp"
-#include "cli/known_roster.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/words.hpp"
+#include "roster/describer.hpp"
+#include "roster/known.hpp"
 
 namespace flashbench {
 

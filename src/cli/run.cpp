@@ -10,7 +10,6 @@
 #include "cli/console.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/guests.hpp"
-#include "cli/known_roster.hpp"
 #include "cli/output.hpp"
 #include "cli/places.hpp"
 #include "cli/run_words.hpp"
@@ -21,8 +20,9 @@
 #include "estimate/estimate.hpp"
 #include "estimate/ladder.hpp"
 #include "plan/plan.hpp"
+#include "process/interrupt.hpp"
 #include "report/report.hpp"
-#include "schedule/interrupt.hpp"
+#include "roster/known.hpp"
 #include "schedule/schedule.hpp"
 
 namespace flashbench {
@@ -92,7 +92,7 @@ struct Preparation {
 // Wrong words come before a device that cannot be used, as far as they are wrong without one.
 Roster roster_for(const UserRequest& request) {
   std::string why;
-  Roster roster = roster_or_known(request.options, &why);
+  Roster roster = roster_or_known(request.options.device, request.options.timeout_s, &why);
   if (why.empty()) return roster;
   UserRequest nameless = request;
   for (Sweep& sweep : nameless.sweeps) sweep.impl.clear();

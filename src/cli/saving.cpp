@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "cli/places.hpp"
-#include "record/json.hpp"
+#include "record/text.hpp"
 #include "report/report.hpp"
 
 namespace flashbench {

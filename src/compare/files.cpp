@@ -2,7 +2,7 @@
 #include <system_error>
 
 #include "compare/compare.hpp"
-#include "plan/request.hpp"
+#include "record/errors.hpp"
 #include "report/report.hpp"
 
 namespace flashbench {

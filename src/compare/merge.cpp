@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compare/differences.hpp"
-#include "record/json.hpp"
+#include "record/text.hpp"
 
 namespace flashbench {
 

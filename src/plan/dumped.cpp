@@ -9,7 +9,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "record/json.hpp"
+#include "record/messages.hpp"
 
 namespace flashbench {
 

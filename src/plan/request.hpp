@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "record/errors.hpp"
+#include "record/messages.hpp"
 #include "record/problem.hpp"
 
 namespace flashbench {
@@ -34,9 +35,6 @@ struct Sweep {
 
 enum class Check { full, only, none };
 
-// Seconds that a worker may give no sign of life: --timeout where it is not given.
-inline constexpr double default_timeout_s = 60;
-
 struct Options {
   std::string device = "auto";  // auto, cpu, cuda, or an ordinal
   std::uint64_t seed = 1;
@@ -60,11 +58,6 @@ struct UserRequest {
   std::vector<Sweep> sweeps;
   Options options;
   std::vector<std::string> argv;
-};
-
-// Wrong words from the user (exit 2); what() names what was wrong and what would be right.
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
 };
 
 }  // namespace flashbench

@@ -11,11 +11,16 @@
 #include <variant>
 #include <vector>
 
+#include "record/errors.hpp"
 #include "record/row.hpp"
 
 namespace flashbench {
 
 inline constexpr int protocol_version = 1;
+// Sets of inputs that samples alternate between.
+inline constexpr int input_sets = 2;
+// Seconds that a worker may give no sign of life: --timeout where it is not given.
+inline constexpr double default_timeout_s = 60;
 // Changes with flush, delay, timer, generator or the length of batches: figures of two methods are
 // not comparable.
 inline constexpr const char* measurement_method = "2";

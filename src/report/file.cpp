@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "plan/request.hpp"
+#include "record/errors.hpp"
 #include "report/report.hpp"
 
 namespace flashbench {

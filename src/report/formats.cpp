@@ -1,6 +1,6 @@
 #include "report/formats.hpp"
 
-#include "record/json.hpp"
+#include "record/text.hpp"
 
 namespace flashbench {
 

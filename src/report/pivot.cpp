@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "plan/request.hpp"
+#include "record/errors.hpp"
 #include "report/grid.hpp"
 #include "report/text.hpp"
 

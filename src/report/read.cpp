@@ -5,8 +5,8 @@
 #include <iterator>
 #include <system_error>
 
-#include "plan/request.hpp"
-#include "record/json.hpp"
+#include "record/errors.hpp"
+#include "record/text.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
 

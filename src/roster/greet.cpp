@@ -7,7 +7,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "schedule/client.hpp"
+#include "process/client.hpp"
 
 namespace flashbench {
 

@@ -11,7 +11,6 @@
 #include "device/monitor.hpp"
 #include "device/peaks.hpp"
 #include "roster/greet.hpp"
-#include "schedule/session.hpp"
 
 namespace flashbench {
 

@@ -96,4 +96,16 @@ void require_judge(const Roster& roster) {
                                   roster.judge_absent));
 }
 
+std::string hello_device(const WorkerFacts& worker) {
+  if (worker.backend == Backend::cpu) return "cpu";
+  const auto& device = worker.hello.device;
+  return std::to_string(device ? device->ordinal.value_or(0) : 0);
+}
+
+WorkerLink link_to(const WorkerFacts& worker, double timeout_s) {
+  return {{worker.program, worker.arguments, hello_device(worker),
+           worker.source == "built-in" ? "" : worker.source, worker.hello.device.has_value()},
+          timeout_s};
+}
+
 }  // namespace flashbench

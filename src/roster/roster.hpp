@@ -1,5 +1,4 @@
-// Who the workers are: asks each for its hello and keeps the answers. Starting processes is
-// schedule/process's work.
+// Who the workers are: asks each for its hello and keeps the answers.
 #pragma once
 
 #include <optional>
@@ -7,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/request.hpp"
+#include "process/link.hpp"
 #include "record/messages.hpp"
 
 namespace flashbench {
@@ -40,10 +39,13 @@ struct DeviceError : std::runtime_error {
   std::optional<WorkerFacts> planner;
 };
 
+// What a worker is told in hello: "cpu" or its CUDA ordinal.
+std::string hello_device(const WorkerFacts&);
+WorkerLink link_to(const WorkerFacts&, double timeout_s);
+
 // Looks for flashbench-worker-cuda, flashbench-worker-cpu and flashbench-judge beside this
-// executable or in
-// ../libexec/flashbench, says hello to each that `device` ("auto", "cpu", "cuda", ordinal) calls
-// for, and waits `timeout_s` for each.
+// executable or in ../libexec/flashbench, says hello to each that `device` ("auto", "cpu", "cuda",
+// ordinal) calls for, and waits `timeout_s` for each.
 Roster call_roster(const std::string& device, double timeout_s = default_timeout_s);
 // The same, looking only in these folders, in order.
 Roster call_roster(const std::string& device, const std::vector<std::string>& folders,

@@ -59,7 +59,8 @@ Bench::Bench(const Roster& who, const Options& wanted, const ScheduleEvents& tol
       measurement(measurement_of(who, wanted)),
       scratch(scratch_bytes),
       pace(told, rows, wanted.time_budget_s * 2) {
-  for (const WorkerFacts& facts : roster.workers) workers.emplace_back(facts, options.timeout_s);
+  for (const WorkerFacts& facts : roster.workers)
+    workers.push_back(link_to(facts, options.timeout_s));
   const std::string uuid = gpu_uuid(roster);
   std::string why;
   if (!uuid.empty() && !(gpu = GpuMonitor::open(uuid, why)))

@@ -38,7 +38,7 @@ std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
   CeilingTable table;
   for (const WorkerFacts& worker : roster.workers) {
     if (worker.source != "built-in") continue;
-    WorkerLink session(worker, 60);
+    WorkerLink session = link_to(worker, default_timeout_s);
     for (const std::string& name : worker.hello.ceilings) {
       try {
         table.measure(session, name, ms_each);

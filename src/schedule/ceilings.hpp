@@ -8,7 +8,6 @@
 
 #include "record/row.hpp"
 #include "roster/roster.hpp"
-#include "schedule/session.hpp"
 
 namespace flashbench {
 

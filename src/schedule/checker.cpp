@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "schedule/description.hpp"
+#include "roster/description.hpp"
 #include "schedule/group.hpp"
 
 namespace flashbench {

@@ -11,7 +11,7 @@
 #include <fstream>
 #include <utility>
 
-#include "record/json.hpp"
+#include "record/text.hpp"
 
 namespace flashbench {
 

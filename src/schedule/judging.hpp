@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "record/messages.hpp"
-#include "schedule/session.hpp"
+#include "roster/roster.hpp"
 
 namespace flashbench {
 
@@ -25,7 +25,7 @@ struct Judgement {
 class Judging {
  public:
   Judging(const Roster& roster, double timeout_s)
-      : session_(roster.judge_program, roster.judge_arguments, "", timeout_s) {}
+      : session_({roster.judge_program, roster.judge_arguments, "", ""}, timeout_s) {}
 
   // Has the judge prepare these inputs, unless it holds them (drop() comes between two problems),
   // and asks it. `checksums` are the worker's of the same inputs: other ones, or none, are a

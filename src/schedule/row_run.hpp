@@ -13,8 +13,6 @@
 
 namespace flashbench {
 
-inline constexpr int input_sets = 2;
-
 struct RowRun {
   Row row;
   std::optional<Row> earlier;  // --resume: stands if it was measured on the same loaded inputs

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "device/lock.hpp"
+#include "process/interrupt.hpp"
 #include "schedule/group.hpp"
-#include "schedule/interrupt.hpp"
 #include "schedule/journal.hpp"
 
 namespace flashbench {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "schedule/interrupt.hpp"
+#include "process/interrupt.hpp"
 
 namespace flashbench {
 

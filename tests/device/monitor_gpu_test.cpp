@@ -7,7 +7,7 @@
 
 #include "device/monitor.hpp"
 #include "device/uuid.hpp"
-#include "schedule/session.hpp"
+#include "roster/roster.hpp"
 
 namespace flashbench {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 // Reads while the worker measures its first ceiling; of an idle GPU where it has none.
 std::vector<Reading> readings_at_work(const WorkerFacts& facts, const GpuMonitor& monitor) {
   std::vector<Reading> readings;
-  WorkerLink worker(facts, 60);
+  WorkerLink worker = link_to(facts, 60);
   const auto look = [&] { readings.push_back(monitor.read()); };
   if (!facts.hello.ceilings.empty())
     worker.ask(request::Ceiling{facts.hello.ceilings.front(), 1000}, {}, look);

@@ -11,8 +11,8 @@
 #include "device/fake_nvml.hpp"
 #include "device/lock.hpp"
 #include "record/json.hpp"
+#include "roster/roster.hpp"
 #include "schedule/fake_run.hpp"
-#include "schedule/session.hpp"
 
 namespace flashbench::test {
 namespace {
@@ -74,7 +74,7 @@ double seconds_of(const Work& work) {
 
 // How often a worker is looked away from while it does this.
 int looks_during(const request::Any& body) {
-  WorkerLink worker(fake_roster().workers.front(), 10);
+  WorkerLink worker = link_to(fake_roster().workers.front(), 10);
   int looks = 0;
   worker.ask(body, {}, [&] { ++looks; });
   return looks;

@@ -1,4 +1,4 @@
-#include "cli/known_roster.hpp"
+#include "roster/known.hpp"
 
 #include "kernels/index.hpp"
 
@@ -33,10 +33,9 @@ Roster known_roster(const DeviceError& error, Backend backend) {
   return roster;
 }
 
-Roster roster_or_known(const Options& options, std::string* why) {
-  const std::string& device = options.device;
+Roster roster_or_known(const std::string& device, double timeout_s, std::string* why) {
   try {
-    return call_roster(device, options.timeout_s);
+    return call_roster(device, timeout_s);
   } catch (const DeviceError& error) {
     *why = error.what();
     return known_roster(error, device == "auto" || device == "cpu" ? Backend::cpu : Backend::cuda);

@@ -1,6 +1,6 @@
-#include "cli/describer.hpp"
+#include "roster/describer.hpp"
 
-#include "schedule/description.hpp"
+#include "roster/description.hpp"
 
 namespace flashbench {
 
@@ -15,7 +15,7 @@ Describer::Answer Describer::ask(const Case& what) {
     if (!worker.absent.empty()) return {Status::unsupported, worker.absent, {}};
     if (worker.program.empty()) continue;
     try {
-      WorkerLink& session = sessions_.try_emplace(i, worker, timeout_s_).first->second;
+      WorkerLink& session = sessions_.try_emplace(i, link_to(worker, timeout_s_)).first->second;
       const Reply reply = session.ask(request::Describe{what.problem, what.impl, what.pass});
       if (reply.status != Status::ok) return {reply.status, reply.reason, {}};
       const auto& body = body_of<reply::Describe>(reply);

@@ -1,4 +1,4 @@
-#include "schedule/interrupt.hpp"
+#include "process/interrupt.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>

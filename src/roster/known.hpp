@@ -9,6 +9,6 @@ namespace flashbench {
 // is known without asking anybody, without costs.
 Roster known_roster(const DeviceError&, Backend);
 // call_roster, or known_roster where the device cannot be used; `why` says so then.
-Roster roster_or_known(const Options&, std::string* why);
+Roster roster_or_known(const std::string& device, double timeout_s, std::string* why);
 
 }  // namespace flashbench

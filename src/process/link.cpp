@@ -1,4 +1,4 @@
-#include "schedule/session.hpp"
+#include "process/link.hpp"
 
 #include <fmt/format.h>
 
@@ -34,24 +34,10 @@ struct Doing {
 
 }  // namespace
 
-std::string hello_device(const WorkerFacts& worker) {
-  if (worker.backend == Backend::cpu) return "cpu";
-  const auto& device = worker.hello.device;
-  return std::to_string(device ? device->ordinal.value_or(0) : 0);
-}
-
-WorkerLink::WorkerLink(const std::string& program, std::vector<std::string> arguments,
-                       std::string device, double timeout_s)
-    : who_(std::filesystem::path(program).filename()),
-      program_(program),
-      arguments_(std::move(arguments)),
-      device_(std::move(device)),
-      timeout_s_(timeout_s) {}
-
-WorkerLink::WorkerLink(const WorkerFacts& worker, double timeout_s)
-    : WorkerLink(worker.program, worker.arguments, hello_device(worker), timeout_s) {
-  if (worker.source != "built-in") who_ = worker.source;
-  planning_ = !worker.hello.device;
+WorkerLink::WorkerLink(Program program, double timeout_s)
+    : program_(std::move(program)), timeout_s_(timeout_s) {
+  if (program_.called.empty())
+    program_.called = std::filesystem::path(program_.path).filename().string();
 }
 
 Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
@@ -81,17 +67,17 @@ void WorkerLink::leave() {
 
 void WorkerLink::start() {
   try {
-    client_ = std::make_unique<Client>(program_, arguments_);
+    client_ = std::make_unique<Client>(program_.path, program_.arguments);
   } catch (const ProcessError& error) {
     throw WorkerLost(error.what(), false);
   }
-  if (device_.empty()) return;
-  const Reply reply = exchange(request::Hello{device_}, timeout_s_, {}, {});
+  if (program_.device.empty()) return;
+  const Reply reply = exchange(request::Hello{program_.device}, timeout_s_, {}, {});
   const auto* hello = reply.body ? std::get_if<reply::Hello>(&*reply.body) : nullptr;
-  if (hello && (hello->device || planning_)) return;
+  if (hello && (hello->device || !program_.needs_device)) return;
   stop();
   const std::string& reason = hello ? hello->device_reason : reply.reason;
-  throw WorkerLost(fmt::format("{} cannot use the device any more: {}", who_,
+  throw WorkerLost(fmt::format("{} cannot use the device any more: {}", program_.called,
                                reason.empty() ? "it does not say why" : reason),
                    false);
 }
@@ -105,8 +91,9 @@ Reply WorkerLink::reply_of(Answer&& answer, const request::Any& body) {
   if (answer.kind == Answer::Kind::reply) return std::move(answer.reply);
   client_.reset();
   if (answer.kind == Answer::Kind::interrupted) throw Interrupted{};
-  throw WorkerLost(fmt::format("{} {} (while {})", who_, answer.reason, std::visit(Doing{}, body)),
-                   answer.kind == Answer::Kind::timed_out);
+  throw WorkerLost(
+      fmt::format("{} {} (while {})", program_.called, answer.reason, std::visit(Doing{}, body)),
+      answer.kind == Answer::Kind::timed_out);
 }
 
 }  // namespace flashbench

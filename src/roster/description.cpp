@@ -1,10 +1,8 @@
-#include "schedule/description.hpp"
+#include "roster/description.hpp"
 
 #include <fmt/format.h>
 
 #include <limits>
-
-#include "schedule/row_run.hpp"
 
 namespace flashbench {
 

@@ -1,4 +1,4 @@
-#include "schedule/process.hpp"
+#include "process/process.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "process/link.hpp"
 #include "record/messages.hpp"
 #include "roster/roster.hpp"
-#include "schedule/session.hpp"
 
 namespace flashbench {
 

@@ -1,4 +1,4 @@
-// A worker (or the judge) over the whole run: started when first asked, started again after it was
+// A worker, or the judge, over the whole run: started when first asked, started again after it was
 // lost.
 #pragma once
 
@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "roster/roster.hpp"
-#include "schedule/client.hpp"
+#include "process/client.hpp"
 
 namespace flashbench {
 
@@ -24,10 +23,14 @@ struct Interrupted {};
 
 class WorkerLink {
  public:
-  // `device` is said in hello at every start; empty: no hello (the judge).
-  WorkerLink(const std::string& program, std::vector<std::string> arguments, std::string device,
-             double timeout_s);
-  explicit WorkerLink(const WorkerFacts&, double timeout_s);
+  struct Program {
+    std::string path;
+    std::vector<std::string> arguments;
+    std::string device;        // said in hello at every start; empty: no hello (the judge)
+    std::string called;        // in a sentence; empty: by its file's name
+    bool needs_device = true;  // false: it describes without one
+  };
+  WorkerLink(Program, double timeout_s);
 
   // Starts the program if it does not run. Throws WorkerLost and Interrupted; a reply that says
   // unsupported, oom or failed is returned like any other. Waits for `patience_s` without a sign of
@@ -52,18 +55,11 @@ class WorkerLink {
                  const OnWait& on_wait);
   Reply reply_of(Answer&&, const request::Any& body);
 
-  std::string who_;  // what a sentence calls it
-  std::string program_;
-  std::vector<std::string> arguments_;
-  std::string device_;
+  Program program_;
   double timeout_s_;
   std::unique_ptr<Client> client_;
   bool begun_ = false;
-  bool planning_ = false;  // it had no device from the start and is asked for descriptions alone
 };
-
-// What a worker is told in hello: "cpu" or its CUDA ordinal.
-std::string hello_device(const WorkerFacts&);
 
 // The body that an ok reply must have.
 template <class Body>

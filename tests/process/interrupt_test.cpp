@@ -1,4 +1,4 @@
-#include "schedule/interrupt.hpp"
+#include "process/interrupt.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "process/process.hpp"
 #include "protocol/channel.hpp"
 #include "record/messages.hpp"
-#include "schedule/process.hpp"
 
 namespace flashbench {
 

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "schedule/description.hpp"
+#include "roster/description.hpp"
 #include "schedule/fake_run.hpp"
 
 namespace flashbench::test {

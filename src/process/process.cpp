@@ -1,4 +1,4 @@
-#include "schedule/process.hpp"
+#include "process/process.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-#include "schedule/interrupt.hpp"
+#include "process/interrupt.hpp"
 
 namespace flashbench {
 

@@ -1,10 +1,10 @@
-#include "schedule/client.hpp"
+#include "process/client.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "schedule/interrupt.hpp"
+#include "process/interrupt.hpp"
 
 namespace flashbench {
 
