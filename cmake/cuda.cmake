@@ -89,6 +89,7 @@ set_target_properties(worker-cuda-library PROPERTIES OUTPUT_NAME flashbench-work
 flashbench_shared_library(flashbench-builtin-cuda MODULE plugins/builtin/builtin.cpp LINK flashbench_kernels_cuda)
 flashbench_shared_library(flashbench-faults-cuda MODULE ${faults} plugins/faults/host_access_cuda.cpp
                           LINK flashbench_kernels_cuda CUDA::cudart_static)
+flashbench_shared_library(flashbench-example-cuda MODULE plugins/example/attention.cu LINK CUDA::cudart_static)
 flashbench_program(flashbench-judge-cuda src/judge/main_cuda.cpp flashbench_judge_cuda)
 
 if(FLASHBENCH_TESTS)

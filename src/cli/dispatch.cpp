@@ -46,7 +46,17 @@ bool asks_for_help(const Arguments& words) {
   return std::ranges::any_of(words, [](const auto& w) { return w == "--help" || w == "-h"; });
 }
 
-int dispatch(const Arguments& words) {
+// "help [COMMAND]" is "[COMMAND] --help".
+Arguments without_help_word(Arguments words) {
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
+  }
+  return words;
+}
+
+int dispatch(const Arguments& typed) {
+  const Arguments words = without_help_word(typed);
   if (!words.empty() && words[0] == "--version") {
     fmt::print("flashbench {} ({}; {})\n", tool_version, tool_commit, tool_build);
     return exit_code::ok;

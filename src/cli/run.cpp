@@ -141,6 +141,13 @@ void say_before(Console& console, const Preparation& ready, const Options& optio
                              ready.beside.size(), options.resume_file));
 }
 
+void say_how_to_go_on(Console& console, const Options& options) {
+  const std::string file = options.output("json");
+  if (!file.empty() && file != "-")
+    console.warn(
+        fmt::format("interrupted: the same options with --resume {} measure the rest", file));
+}
+
 // Runs the plan; what it makes is the report.
 Report run(const Preparation& ready, const Options& options, Console& console, Saving& saving) {
   Report report = ready.report;
@@ -176,7 +183,10 @@ int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
   else
     print_table(report, options, words.wide);
   print_explanations(report, report.rows, options);
-  if (interrupted()) codes.push_back(exit_code::interrupted);
+  if (interrupted()) {
+    codes.push_back(exit_code::interrupted);
+    say_how_to_go_on(console, options);
+  }
   if (ready.baseline)
     codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));
   if (!options.against.empty() && options.check != Check::only)

@@ -17,14 +17,19 @@ std::string place(const char* tensor, const std::array<std::int64_t, 4>& at) {
   return at[3] < 0 ? row : fmt::format("{}, x={}", row, at[3]);
 }
 
+// NaN whatever its sign, which says nothing.
+std::string spelled(double value) {
+  return std::isnan(value) ? "NaN" : fmt::format("{:.9g}", value);
+}
+
 // Keeps the first element that is finite or not where the reference is not so.
 void misplace(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,
               double got, double wanted) {
   if (outcome.misplaced) return;
   outcome.misplaced = true;
   outcome.worst = at;
-  outcome.reason =
-      fmt::format("{} is {} where the reference is {:.9g}", place(tensor, at), got, wanted);
+  outcome.reason = fmt::format("{} is {} where the reference is {}", place(tensor, at),
+                               spelled(got), spelled(wanted));
 }
 
 void measure(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,

@@ -118,7 +118,8 @@ std::string place_of(const Row& row, const Report& report) {
   if (has_several_devices(report)) place = "device=" + device_of(row, report);
   const Axis& seq = axis_called("seq");
   for (const Axis& axis : axes()) {
-    if (axis.name == "impl" || is_constant(axis, report) || is_implied(axis, report)) continue;
+    if (axis.name == "impl" || axis.name == "source") continue;
+    if (is_constant(axis, report) || is_implied(axis, report)) continue;
     if (axis.name == "batch" && follows(axis, seq, report)) continue;
     const std::string value = value_of(axis, row);
     if (!value.empty()) place += (place.empty() ? "" : " ") + axis.name + "=" + value;

@@ -112,51 +112,49 @@ void add_passing(std::vector<std::string>& findings, const std::vector<Answers>&
   if (!unsure.empty())
     parts.push_back(fmt::format("the times do not tell v1 and v2 apart in {}{}",
                                 count_of(unsure.size(), all), listed_places(unsure, report)));
+  if (faster.empty() && slower.empty()) parts.front().front() = 'T';
   findings.push_back(fmt::format("{}.", fmt::join(parts, "; ")));
 }
 
-// The row whose time is clearly the least; null where intervals do not tell.
-const Row* winner_of(const Answers& rows) {
+// The implementations that may be the fastest: the least median, and what is not clearly behind it.
+Answers fastest_of(const Answers& rows) {
   const auto best = std::ranges::min_element(
       rows, {}, [](const auto& entry) { return entry.second->time->median; });
+  Answers fastest;
   for (const auto& [impl, row] : rows) {
-    if (row == best->second) continue;
     const auto ahead = lead(*row, *best->second);
-    if (!ahead || !(ahead->low > 1)) return nullptr;
+    if (row == best->second || !ahead || !(ahead->low > 1)) fastest.emplace(impl, row);
   }
-  return best->second;
+  return fastest;
 }
 
-// Which implementation wins where; where naive does is said in any case.
+// Which implementation wins where. That naive does nowhere is said too, unless it may after all.
 void add_winners(std::vector<std::string>& findings, const std::vector<Answers>& problems,
                  const Report& report) {
   std::map<std::string, std::vector<const Row*>> wins;
   std::vector<const Row*> ties;
   std::size_t all = 0;
+  bool naive_lost = false, naive_may_win = false;
   for (const Answers& rows : problems) {
     if (rows.size() < 2) continue;
     ++all;
-    if (rows.contains("naive")) wins["naive"];
-    if (const Row* winner = winner_of(rows))
-      wins[winner->what.impl].push_back(winner);
-    else
-      ties.push_back(rows.begin()->second);
+    const Answers fastest = fastest_of(rows);
+    (fastest.contains("naive") ? naive_may_win : naive_lost) |= rows.contains("naive");
+    const auto& [impl, row] = *fastest.begin();
+    (fastest.size() == 1 ? wins[impl] : ties).push_back(row);
   }
   if (all == 0) return;
   std::vector<std::pair<std::string, std::vector<const Row*>>> order(wins.begin(), wins.end());
   std::ranges::stable_sort(order, std::greater(),
                            [](const auto& entry) { return entry.second.size(); });
   std::vector<std::string> parts;
-  for (const auto& [impl, rows] : order) {
-    if (rows.empty())
-      parts.push_back(impl + " nowhere");
-    else
-      parts.push_back(fmt::format("{} in {}{}", impl, count_of(rows.size(), all),
-                                  rows.size() == all ? "" : listed_places(rows, report)));
-  }
+  for (const auto& [impl, rows] : order)
+    parts.push_back(fmt::format("{} in {}{}", impl, count_of(rows.size(), all),
+                                rows.size() == all ? "" : listed_places(rows, report)));
+  if (naive_lost && !naive_may_win) parts.emplace_back("naive nowhere");
   if (!ties.empty())
-    parts.push_back(fmt::format("no clear one in {}{}", count_of(ties.size(), all),
-                                listed_places(ties, report)));
+    parts.push_back(fmt::format("the times do not tell in {}{}", count_of(ties.size(), all),
+                                ties.size() == all ? "" : listed_places(ties, report)));
   findings.push_back(fmt::format("The fastest: {}.", fmt::join(parts, ", ")));
 }
 

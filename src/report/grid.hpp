@@ -60,7 +60,7 @@ bool is_implied(const Axis&, const Report&);
 // Every row's value follows from the row's value of the other: a batch that goes with seq.
 bool follows(const Axis&, const Axis& other, const Report&);
 const Axis& axis_called(std::string_view name);
-// What sets the row apart from others of its implementation in the report: "seq=1024 mask=full".
+// What sets the row's problem apart from others of the report: "seq=1024 mask=full".
 // Empty where nothing does.
 std::string place_of(const Row&, const Report&);
 // The name of the device that the row was measured on; empty where nobody says.

@@ -26,8 +26,13 @@ std::string meaning_of(const std::string& flag) {
 
 std::string short_name(const Row& row, const Report& report) {
   if (row.what.impl.empty()) return shown_key(row);
-  const std::string place = place_of(row, report);
-  return place.empty() ? row.what.impl : row.what.impl + " " + place;
+  const Axis& source = axis_called("source");
+  std::string name = row.what.impl;
+  for (const std::string& word :
+       {is_constant(source, report) ? "" : "source=" + value_of(source, row),
+        place_of(row, report)})
+    if (!word.empty()) name += " " + word;
+  return name;
 }
 
 bool is_another_builds(const Row& row) {

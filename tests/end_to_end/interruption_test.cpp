@@ -1,4 +1,5 @@
 // Ctrl-C and worse: what was finished is kept, and a file is never half written.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -66,6 +67,7 @@ TEST(Interruption, KeepsWhatHadFinished) {
   const Outcome outcome = run.wait(30);
   EXPECT_LT(std::chrono::steady_clock::now() - asked, std::chrono::seconds(4)) << "within one case";
   EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_THAT(outcome.err, testing::HasSubstr("with --resume " + (folder / "r.json")));
   expect_saved(folder / "r.json");
 }
 

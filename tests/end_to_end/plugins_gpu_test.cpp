@@ -46,6 +46,29 @@ TEST_F(Timer, OfAPluginAndOfTheBuiltInAgree) {
   EXPECT_LT(std::abs(times[0] / times[1] - 1), width);
 }
 
+class Example : public OnDevice {};
+TEST_F(Example, InCudaIsCheckedAndTimedInEveryShapeItDoes) {
+  for (const auto& row : rows_of({"--device",      "cuda",
+                                  "--impl",        "v2,example-cuda",
+                                  "--seq",         "97",
+                                  "--seq-k",       "64,130",
+                                  "--batch",       "2",
+                                  "--heads",       "4",
+                                  "--kv-heads",    "2",
+                                  "--head-dim",    "40,64,256",
+                                  "--dtype",       "fp16,bf16",
+                                  "--mask",        "full,causal",
+                                  "--layout",      "bshd,bhsd",
+                                  "--time-budget", "0.05",
+                                  "--plugin",      FLASHBENCH_BIN "/flashbench-example-cuda.so",
+                                  "--json",        "-"})) {
+    if (row.at("impl") != "example-cuda") continue;
+    EXPECT_EQ(row.at("status"), "ok") << row.at("key") << row.at("reason");
+    EXPECT_EQ(row.at("numerics").at("o").at("verdict"), "pass") << row.at("key");
+    EXPECT_EQ(row.at("numerics").at("lse").at("verdict"), "pass") << row.at("key");
+  }
+}
+
 class PyTorch : public OnDevice {
  protected:
   void SetUp() override {

@@ -35,6 +35,15 @@ TEST(Words, HelpNamesTheOptionsOnStandardOutput) {
     EXPECT_THAT(help.out, HasSubstr(option));
 }
 
+TEST(Words, HelpIsACommandToo) {
+  EXPECT_EQ(flashbench_says({"help"}, no_gpu).out, flashbench_says({"--help"}, no_gpu).out);
+  EXPECT_EQ(flashbench_says({"help", "compare"}, no_gpu).out,
+            flashbench_says({"compare", "--help"}, no_gpu).out);
+  const Outcome unknown = flashbench_says({"help", "compar"}, no_gpu);
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean \"compare\"?"));
+}
+
 TEST(Words, HelpAndVersionStartInUnderFiftyMilliseconds) {
   EXPECT_LT(median_seconds({"--help"}), 0.05);
   EXPECT_LT(median_seconds({"--version"}), 0.05);

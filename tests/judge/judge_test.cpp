@@ -169,15 +169,17 @@ TEST(Judge, CatchesRowsThatWereNotWritten) {
   Result result = court.attend();
   std::fill(result.o.end() - 64, result.o.end(), std::numeric_limits<float>::quiet_NaN());
   const TensorCheck check = court.o_fails(result);
-  EXPECT_THAT(check.reason, HasSubstr("nan"));
+  EXPECT_THAT(check.reason, HasSubstr("is NaN where the reference is "));
   EXPECT_EQ(check.worst.value(), (std::array<std::int64_t, 4>{0, 255, 0, 0}));
 }
 
 TEST(Judge, CatchesOneNaN) {
   Court court(causal(256));
   Result result = court.attend();
-  result.o[100 * 64 + 7] = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_EQ(court.o_fails(result).worst.value(), (std::array<std::int64_t, 4>{0, 100, 0, 7}));
+  result.o[100 * 64 + 7] = -std::numeric_limits<float>::quiet_NaN();
+  const TensorCheck check = court.o_fails(result);
+  EXPECT_THAT(check.reason, HasSubstr("o at b=0, s=100, h=0, x=7 is NaN where the reference is "));
+  EXPECT_EQ(check.worst.value(), (std::array<std::int64_t, 4>{0, 100, 0, 7}));
 }
 
 TEST(Judge, CatchesAnLseOfBaseTwo) {

@@ -52,14 +52,31 @@ TEST(Findings, say_where_naive_wins_and_that_it_does_nowhere) {
 
 TEST(Findings, call_nobody_the_fastest_where_intervals_do_not_tell) {
   EXPECT_THAT(findings_of(report({row("naive", 1, 0.2), row("v2", 1.01, 0.2)})),
-              ElementsAre("The fastest: naive nowhere, no clear one in the one problem."));
+              ElementsAre("The fastest: the times do not tell in the one problem."));
+}
+
+TEST(Findings, say_naive_nowhere_only_where_it_is_clearly_behind) {
+  const Row naive = row("naive", 3, 0.01), v1 = row("v1", 1, 0.2), v2 = row("v2", 1.01, 0.2);
+  EXPECT_THAT(findings_of(report({naive, v1, v2})),
+              Contains("The fastest: naive nowhere, the times do not tell in the one problem."));
+  EXPECT_THAT(
+      findings_of(report({naive, v1, v2, row("naive", 1, 0.2, 512), row("v2", 1.01, 0.2, 512)})),
+      Contains("The fastest: the times do not tell in all 2 problems."));
+}
+
+TEST(Findings, name_a_problem_by_its_shape_and_not_by_who_answered_it) {
+  Row mine = row("mine", 1, 0.2, 512);
+  mine.what.source = "plugin:mine.so";
+  EXPECT_THAT(
+      findings_of(report({mine, row("v2", 1, 0.2, 512), row("v1", 2, 0.01), row("v2", 1, 0.01)})),
+      Contains(HasSubstr("the times do not tell in 1 of 2 problems (seq=512)")));
 }
 
 TEST(Findings, claim_no_lead_from_a_single_sample_or_a_bare_median) {
   std::vector<Row> rows{row("v1", 2, 0.01), row("v2", 1, 0.01)};
   rows[0].time->n = 1;
-  const std::vector<std::string> open{"the times do not tell v1 and v2 apart in the one problem.",
-                                      "The fastest: no clear one in the one problem."};
+  const std::vector<std::string> open{"The times do not tell v1 and v2 apart in the one problem.",
+                                      "The fastest: the times do not tell in the one problem."};
   EXPECT_EQ(findings_of(report(rows)), open);
   rows[0].time->n = 10;
   EXPECT_THAT(findings_of(report(rows)), Contains(HasSubstr("v2 passes v1")));
