@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -70,7 +71,9 @@ void Console::clear() {
   dirty_ = false;
 }
 
-void open_standard_streams() {
+void prepare_process() {
+  // A write beyond `ulimit -f` then fails as one to a full disk does, here and in the workers.
+  std::signal(SIGXFSZ, SIG_IGN);
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (fcntl(descriptor, F_GETFD) < 0)
       // The lowest free number is this one.

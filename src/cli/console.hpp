@@ -16,8 +16,9 @@ void print_error(fmt::format_string<Values...> text, Values&&... values) {
   std::fputs(fmt::format(text, std::forward<Values>(values)...).c_str(), stderr);
 }
 // Opens what the caller closed of stdin, stdout and stderr, so that no other file takes its number.
-// Writing to a stdout that was closed still fails.
-void open_standard_streams();
+// Writing to a stdout that was closed still fails. A file that grows too large is an error of the
+// write, not the end of the process.
+void prepare_process();
 
 bool is_terminal(int descriptor);
 // Whether stdout may be coloured: a terminal, and no NO_COLOR.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 
 #include "cli/commands.hpp"
@@ -70,7 +71,10 @@ int dispatch(const Arguments& typed) {
   return exit_code::ok;
 }
 
-int complain(const char* what, int code) {
+// What a file held must not command the terminal.
+int complain(std::string what, int code) {
+  for (char& letter : what)
+    if (letter != '\n' && std::iscntrl(static_cast<unsigned char>(letter))) letter = ' ';
   print_error("flashbench: {}\n", what);
   return code;
 }
@@ -78,7 +82,7 @@ int complain(const char* what, int code) {
 }  // namespace
 
 int run_command_line(const Arguments& words) {
-  open_standard_streams();
+  prepare_process();
   try {
     const int code = dispatch(words);
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) throw UsageError("cannot write to stdout");

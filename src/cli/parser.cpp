@@ -41,6 +41,18 @@ void refuse_missing_values(const Command& command, const std::vector<std::string
   }
 }
 
+// --strict=false would say what --strict cannot.
+void refuse_given_values(const Command& command, const std::vector<std::string>& arguments) {
+  for (const std::string& word : arguments) {
+    const std::string flag = word.substr(0, word.find('='));
+    const bool takes_none = flag == "--help" || std::ranges::any_of(command.options, [&](auto& o) {
+                              return o.value.empty() && flag == "--" + o.name;
+                            });
+    if (takes_none && flag != word)
+      throw UsageError(fmt::format("{} takes no value, and \"{}\" gives it one", flag, word));
+  }
+}
+
 void refuse_unknown(const Command& command, const std::vector<std::string>& rest) {
   for (const std::string& word : rest) {
     if (word.size() < 2 || word[0] != '-') continue;
@@ -81,6 +93,7 @@ std::string help_line(const Option& option) {
 std::vector<std::string> parse_arguments(const Command& command,
                                          const std::vector<std::string>& arguments) {
   refuse_missing_values(command, arguments);
+  refuse_given_values(command, arguments);
   CLI::App app;
   app.set_help_flag();
   app.allow_extras();

@@ -168,7 +168,6 @@ Report run(const Preparation& ready, const Options& options, Console& console, S
 }
 
 int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
-  const InterruptScope scope;  // until all is written
   const Options& options = words.request.options;
   Console console;
   say_before(console, ready, options);
@@ -200,9 +199,15 @@ int run_command(const Arguments& arguments) {
   const RunWords words = read_run_words(arguments);
   Saving saving(words.request.options);
   if (words.request.options.dry_run) return dry_run(words);
-  const Preparation ready = prepare(words);
-  if (ready.plan.cases.empty()) return nothing_matched(ready.plan);
-  return measure(words, ready, saving);
+  const InterruptScope scope;  // from the workers' start until all is written
+  try {
+    const Preparation ready = prepare(words);
+    if (ready.plan.cases.empty()) return nothing_matched(ready.plan);
+    return measure(words, ready, saving);
+  } catch (const std::exception&) {
+    if (!interrupted()) throw;  // else it fails for a worker that was not waited for
+    return exit_code::interrupted;
+  }
 }
 
 }  // namespace flashbench

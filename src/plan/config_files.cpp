@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "plan/config.hpp"
 #include "plan/words.hpp"
@@ -21,14 +20,21 @@ std::vector<fs::path> config_folders() {
   return {here.parent_path() / "share" / "flashbench" / "configs", FLASHBENCH_CONFIGS};
 }
 
+// No config is longer; /dev/zero never ends.
+constexpr std::size_t most_bytes = std::size_t{4} << 20;
+
 std::string read_text(const std::string& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) throw UsageError(fmt::format("{}: is a folder", path));
   std::ifstream file(path, std::ios::binary);
   if (!file) throw UsageError(fmt::format("{}: cannot be read", path));
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
+  std::string text(most_bytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > most_bytes)
+    throw UsageError(
+        fmt::format("{}: is no config: these have {} MiB at most", path, most_bytes >> 20));
+  return text;
 }
 
 }  // namespace

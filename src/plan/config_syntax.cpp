@@ -14,6 +14,8 @@ using Json = nlohmann::ordered_json;
 }  // namespace
 
 ConfigText parse_config_text(const std::string& text, const std::string& file) {
+  if (text.find('\0') != std::string::npos)
+    throw UsageError(fmt::format("{}: {}", file, zero_byte_sentence));
   KeyWatch watch;
   try {
     Json json = Json::parse(

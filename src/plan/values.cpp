@@ -106,8 +106,10 @@ double parse_positive(std::string_view text) {
 
 double parse_fraction(std::string_view text) {
   const bool percent = text.ends_with('%');
-  const double number = parse_number(percent ? text.substr(0, text.size() - 1) : text);
-  const double value = percent ? number / 100 : number;
+  const std::string_view digits = percent ? text.substr(0, text.size() - 1) : text;
+  if (digits.empty() || digits.ends_with('%'))
+    throw UsageError(fmt::format("\"{}\" is not a part of one: 5% and 0.05 are the same", text));
+  const double value = percent ? parse_number(digits) / 100 : parse_number(digits);
   if (value < 0 || value >= 1)
     throw UsageError(fmt::format("\"{}\" is not a part of one: 5% and 0.05 are the same", text));
   return value;

@@ -124,6 +124,8 @@ Json parse_text(const std::string& text, const std::string& what, KeyWatch* watc
                           " stands there twice; once would be right");
     return true;
   };
+  if (text.find('\0') != std::string::npos)
+    throw ProtocolError(what + ": not JSON: " + zero_byte_sentence);
   try {
     return Json::parse(text, see);
   } catch (const nlohmann::json::exception& error) {

@@ -1,4 +1,5 @@
-// What nlohmann's parser lets pass, a key that stands twice in its object, and what it says.
+// What nlohmann's parser lets pass, a key that stands twice in its object or whatever follows a
+// zero byte, and what it says.
 #pragma once
 
 #include <exception>
@@ -11,6 +12,9 @@ namespace flashbench {
 
 // "[json.exception.parse_error.101] parse error at line 2, column 13: ..." without its brackets.
 std::string parser_sentence(const std::exception&);
+
+// Of a text that holds a zero byte, which the parser takes for its end.
+inline constexpr const char* zero_byte_sentence = "a zero byte stands in it";
 
 // Follows a parser and knows at each moment where it stands.
 class KeyWatch {

@@ -46,6 +46,29 @@ TEST(Config, AFileThatIsNotThereIsExitTwo) {
   EXPECT_THAT(run.err, HasSubstr("/no/such/file.json"));
 }
 
+TEST(Config, WhatNeverEndsIsRefused) {
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--config", "/dev/zero"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("/dev/zero: is no config"));
+}
+
+TEST(Config, NothingFollowsAZeroByteUnread) {
+  const TemporaryFolder folder;
+  const std::string text = R"({"sweeps":[{"seq":64}]})";
+  const std::string config = folder.write("zero.json", text + std::string(1, '\0') + "[");
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--dry-run", "--config", config});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("zero byte"));
+}
+
+TEST(Config, ItsTextDoesNotCommandTheTerminal) {
+  const TemporaryFolder folder;
+  const std::string config = folder.write("red.json", R"({"sweeps":[{"dtype":"\u001b[31m"}]})");
+  const Outcome run = flashbench_says({"run", "--device", "cpu", "--config", config});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, testing::Not(HasSubstr("\x1b")));
+}
+
 TEST(Config, CommentsAreAllowedAndFlagsOverride) {
   const TemporaryFolder folder;
   const std::string config = folder.write(

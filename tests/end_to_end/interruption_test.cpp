@@ -58,6 +58,20 @@ void expect_saved(const std::string& path) {
   EXPECT_EQ(finished + not_run, 5);
 }
 
+// Until its words are read nothing is there to be saved; the journal is the first thing that is.
+TEST(Interruption, BeforeTheFirstWorkerAnswersIsOneToo) {
+  for (int microseconds = 0; microseconds <= 40'000; microseconds += 4'000) {
+    const TemporaryFolder folder;
+    const std::string journal = folder / "r.json.journal";
+    Program run(flashbench_program, five_cases(folder / "r.json"));
+    for (int i = 0; i < 10'000 && !std::filesystem::exists(journal); ++i) sleep_s(0.0002);
+    sleep_s(0.002 + microseconds * 1e-6);
+    run.send(SIGTERM);
+    EXPECT_EQ(run.wait(30).exit_code, 130) << microseconds;
+    EXPECT_FALSE(std::filesystem::exists(journal)) << microseconds;
+  }
+}
+
 TEST(Interruption, KeepsWhatHadFinished) {
   const TemporaryFolder folder;
   Program run(flashbench_program, five_cases(folder / "r.json"));

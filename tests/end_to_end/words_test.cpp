@@ -132,6 +132,15 @@ INSTANTIATE_TEST_SUITE_P(Words, HalfNumbers,
                          testing::Values("3x2", "1e3", "0x20", "3.5", "-1", "0",
                                          "99999999999999999999", ""));
 
+TEST(Words, AValueForWhatTakesNoneIsExitTwo) {
+  for (const char* word : {"--strict=false", "--help=all"}) {
+    const Outcome run = flashbench_says({"run", "--device", "cpu", word});
+    EXPECT_EQ(run.exit_code, 2);
+    EXPECT_THAT(run.err, HasSubstr("takes no value")) << word;
+    EXPECT_THAT(run.err, HasSubstr(word));
+  }
+}
+
 TEST(Words, AFlagWithoutItsValueIsExitTwo) {
   const Outcome run = flashbench_says({"run", "--device", "cpu", "--batch"});
   EXPECT_EQ(run.exit_code, 2);
@@ -172,6 +181,14 @@ TEST(Words, AnUnsupportedRowKeepsNoOtherFromRunning) {
   ASSERT_EQ(report.at("rows").size(), 2u);
   EXPECT_EQ(report.at("rows")[0].at("status"), "unsupported");
   EXPECT_EQ(report.at("rows")[1].at("status"), "ok");
+}
+
+TEST(Words, AFileThatMayNotGrowIsExitTwoAndNoSignal) {
+  const std::string program = flashbench_program;
+  Program run("/bin/bash", {"-c", "ulimit -f 0; exec '" + program + "' --version"});
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.signal, 0);
+  EXPECT_EQ(outcome.exit_code, 2);
 }
 
 TEST(Words, AnErrorOutputThatCannotBeWrittenChangesNoExitCode) {

@@ -57,6 +57,8 @@ TEST(Values, FractionsArePercentOrPlain) {
   EXPECT_DOUBLE_EQ(parse_fraction("0.05"), 0.05);
   for (const char* text : {"5", "100%", "-1%", "%", "1%%", "0,5%", "nan"})
     EXPECT_THAT(refusal([&] { parse_fraction(text); }), HasSubstr("\"")) << text;
+  for (const char* text : {"%", "5%%"})
+    EXPECT_THAT(refusal([&] { parse_fraction(text); }), HasSubstr("\"" + std::string(text) + "\""));
 }
 
 TEST(Values, NumbersAreFinite) {

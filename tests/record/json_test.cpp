@@ -194,6 +194,12 @@ TEST(ReportReader, refuses_what_does_not_say_that_it_is_a_report) {
   EXPECT_THAT(error_of(R"({"schema":1,"rows":[]})"), HasSubstr("a string"));
 }
 
+TEST(ReportReader, refuses_a_zero_byte_and_what_follows) {
+  const std::string text = report_text(Report{});
+  EXPECT_NO_THROW(parse_report(text, "r.json"));
+  EXPECT_THROW(parse_report(text + std::string(1, '\0') + "[", "r.json"), ProtocolError);
+}
+
 TEST(ReportReader, refuses_a_key_that_stands_twice_in_its_object) {
   for (const auto& [text, path] :
        {std::pair{R"("rows":[],"rows":[])", "$.rows"},
