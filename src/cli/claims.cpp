@@ -75,6 +75,7 @@ struct Measured {
 void add(Measured& measured, const UserRequest& request, const Roster& roster, Console& console) {
   const ScheduleResult result =
       run_plan(make_plan(request, roster), roster, request.options, events_for(console));
+  if (result.failure) std::rethrow_exception(result.failure);
   Report& report = measured.report;
   for (const Row& row : result.rows) report.rows.push_back(row);
   if (report.ceilings.empty()) report.ceilings = result.ceilings;

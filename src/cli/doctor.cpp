@@ -145,6 +145,7 @@ Measured measure(const DoctorWords& words, const Roster& roster) {
     };
     events.warning = [&](const std::string& sentence) { console.warn(sentence); };
     ScheduleResult result = run_plan(plan, roster, options, events);
+    if (result.failure) std::rethrow_exception(result.failure);
     measured.interrupted = result.interrupted;
     std::ranges::move(result.rows, std::back_inserter(measured.rows));
   }

@@ -157,6 +157,7 @@ int selftest_command(const Arguments& arguments) {
   events.warning = [&](const std::string& sentence) { console.warn(sentence); };
   const InterruptScope scope;  // until all is said
   const ScheduleResult result = run_plan(plan_of(roster.workers.back()), roster, options, events);
+  if (result.failure) std::rethrow_exception(result.failure);
   Verdicts verdicts;
   for (const Row& row : result.rows) verdicts.add(row);
   return conclude(verdicts, result.interrupted);

@@ -79,6 +79,25 @@ TEST(Interruption, FromATerminalReachesTheWorkersTooAndLosesNothing) {
   expect_saved(folder / "r.json");
 }
 
+// Not the user ends it here: an error of the front itself, whose folder is gone.
+TEST(Interruption, ByAnErrorOfTheFrontKeepsWhatHadFinished) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "here");
+  std::string command = "cd '" + (folder / "here") + "' && exec '" + flashbench_program + "'";
+  for (const std::string& word : five_cases(folder / "r.json")) command += " '" + word + "'";
+  command += " --dump tensors --csv '" + (folder / "r.csv") + "'";
+  Program run("/bin/sh", {"-c", command});
+  wait_for_first_row(folder / "r.json");
+  std::filesystem::remove_all(folder.path() / "here");
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_TRUE(contains(lines_of(outcome.err).back(), "flashbench: filesystem error"))
+      << outcome.err;
+  expect_saved(folder / "r.json");
+  EXPECT_EQ(parse_csv(read_file(folder / "r.csv")).size(), 6u) << "a heading and five rows";
+  EXPECT_TRUE(contains(outcome.out, "v2")) << outcome.out;
+}
+
 // What each of the commands that measure says of what had finished.
 TEST(Interruption, OfADoctorASelftestOrTheClaimsSaysWhatThereIs) {
   const std::pair<Arguments, const char*> commands[] = {
