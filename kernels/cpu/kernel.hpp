@@ -1,10 +1,10 @@
-// What a pass of an implementation is on the CPU. An implementation is a struct with
-//   static constexpr const char* name, idea, section;
-//   static FlashbenchCost forward_cost(const FlashbenchProblem&, int threads);     and
-//   backward_cost static std::unique_ptr<ForwardKernel> forward(const FlashbenchProblem&, int
-//   threads,
-//                                                 void* workspace);                and backward
-// whose cost is that of the one pass; kernels/cpu/adapter.hpp makes a row of attention.h's table.
+// What a pass of an implementation is on the CPU: created for one problem, then run any number of
+// times.
+//
+// An implementation is a struct (flash_v2/cpu.hpp) with four static functions of a problem and the
+// number of threads: forward_cost and backward_cost, each of that pass alone; forward and backward,
+// which also take the workspace and make that pass's kernel. kernels/cpu/adapter.hpp makes of it a
+// row of attention.h's table.
 #pragma once
 
 #include <memory>

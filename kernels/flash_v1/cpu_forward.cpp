@@ -1,4 +1,4 @@
-// FlashAttention V1, forward (the document's sections 1.1, 2.1, 3.2, 4.1), on the CPU.
+// FlashAttention V1, forward (the document's sections 1.1, 2.1, 3.1, 4.1), on the CPU.
 //
 //   for heads and batch in parallel, and nothing else:
 //     for K_j, V_j:                                       loaded once a head

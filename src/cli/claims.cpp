@@ -13,6 +13,7 @@
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "estimate/estimate.hpp"
+#include "process/interrupt.hpp"
 #include "report/claims.hpp"
 #include "report/report.hpp"
 #include "roster/guests.hpp"
@@ -74,6 +75,7 @@ struct Measured {
 void add(Measured& measured, const UserRequest& request, const Roster& roster, Console& console) {
   const ScheduleResult result =
       run_plan(make_plan(request, roster), roster, request.options, events_for(console));
+  if (result.failure) std::rethrow_exception(result.failure);
   Report& report = measured.report;
   for (const Row& row : result.rows) report.rows.push_back(row);
   if (report.ceilings.empty()) report.ceilings = result.ceilings;
@@ -89,19 +91,15 @@ Roster roster_with_peers(const std::string& device, Console& console) {
 }
 
 // On a GPU machine the CPU counts what its kernels do: the algorithms are the same.
-Measured measure(const ClaimsWords& words, const Arguments& arguments) {
-  Console console;
-  const Roster roster = roster_with_peers(words.options.device, console);
+Measured measure(const Roster& roster, const Roster& counting, const Arguments& arguments,
+                 Console& console) {
   UserRequest request = claims_on_device(roster);
   request.argv = {"flashbench", "claims"};
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   Measured measured{blank_report(request, roster.workers.front().hello), false};
   measured.report.measurement = {};
   add(measured, request, roster, console);
-  if (!measured.interrupted) {
-    const bool on_cpu = roster.backend == Backend::cpu;
-    add(measured, claims_by_counting(), on_cpu ? roster : call_roster("cpu"), console);
-  }
+  if (!measured.interrupted) add(measured, claims_by_counting(), counting, console);
   add_speedups(measured.report.rows);
   measured.report.complete = !measured.interrupted;
   return measured;
@@ -114,6 +112,8 @@ int conclude(const Measured& measured, const Options& options) {
                        write_output(options, "md", render_claims_markdown(report, judged));
   if (!stdout_is_taken(options))
     std::fputs(render_claims(report, judged, may_color_stdout()).c_str(), stdout);
+  if (measured.interrupted)
+    print_error("flashbench: interrupted: the claims are judged by the rows that had finished\n");
   std::vector<int> codes{exit_code_of_rows(report.rows, false)};
   if (!written) codes.push_back(exit_code::usage);
   if (measured.interrupted) codes.push_back(exit_code::interrupted);
@@ -122,6 +122,14 @@ int conclude(const Measured& measured, const Options& options) {
   });
   if (options.strict && refuted) codes.push_back(exit_code::failed);
   return worst_exit_code(codes);
+}
+
+int measure_and_conclude(const Options& options, const Arguments& arguments) {
+  Console console;
+  const Roster roster = roster_with_peers(options.device, console);
+  const Roster counting = roster.backend == Backend::cpu ? roster : call_roster("cpu");
+  const InterruptScope scope;  // until all is written
+  return conclude(measure(roster, counting, arguments, console), options);
 }
 
 }  // namespace
@@ -138,7 +146,7 @@ int claims_command(const Arguments& arguments) {
   std::vector<ReadFile> read;
   for (const std::string& file : files) read.push_back({"the report", file});
   check_outputs(words.options, read);
-  if (files.empty()) return conclude(measure(words, arguments), words.options);
+  if (files.empty()) return measure_and_conclude(words.options, arguments);
   if (words.device_given)
     throw UsageError("--device says nothing about a saved report: its rows are not measured again");
   return conclude({read_report(files[0]), false}, words.options);

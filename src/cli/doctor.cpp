@@ -18,6 +18,7 @@
 #include "doctor/machine.hpp"
 #include "doctor/resolution.hpp"
 #include "plan/values.hpp"
+#include "process/interrupt.hpp"
 #include "process/link.hpp"
 #include "report/report.hpp"
 #include "report/text.hpp"
@@ -98,7 +99,7 @@ Plan plan_of(const Roster& roster) {
 
 // What a sample of the short row costs beside its own time: on a GPU what the CPU needs to enqueue
 // it, on the CPU what passes between two samples.
-std::optional<double> launch_gap_us(const Roster& roster) {
+std::optional<double> launch_gap_us(const Roster& roster) try {
   const Case what = case_of(roster, false);
   WorkerLink worker = link_to(roster.workers.front(), default_timeout_s);
   const Reply prepared = worker.ask(request::Prepare{what.problem, what.pass, {{1, ""}, {2, ""}}});
@@ -111,6 +112,8 @@ std::optional<double> launch_gap_us(const Roster& roster) {
   if (roster.backend == Backend::cpu)
     for (const Sample& sample : run.samples) gaps_ms -= sample.ms;
   return 1e3 * gaps_ms / static_cast<double>(run.samples.size());
+} catch (const Interrupted&) {
+  return std::nullopt;
 }
 
 MachineState machine_before() {
@@ -142,6 +145,7 @@ Measured measure(const DoctorWords& words, const Roster& roster) {
     };
     events.warning = [&](const std::string& sentence) { console.warn(sentence); };
     ScheduleResult result = run_plan(plan, roster, options, events);
+    if (result.failure) std::rethrow_exception(result.failure);
     measured.interrupted = result.interrupted;
     std::ranges::move(result.rows, std::back_inserter(measured.rows));
   }
@@ -255,19 +259,24 @@ int doctor_command(const Arguments& arguments) {
   check_device_word(words.options.device);
   check_outputs(words.options, {});
   const Roster roster = roster_with_twin(words.options.device);
+  const InterruptScope scope;  // until all is written
   MachineState machine = machine_before();
   const auto before = read_cpu_times();
   const Measured measured = measure(words, roster);
-  if (measured.interrupted) return exit_code::interrupted;
   const auto after = read_cpu_times();
   if (before && after) machine.stolen = stolen_share(*before, *after);
   for (const Row& row : measured.rows)
-    if (row.status != Status::ok) print_error("flashbench: {}: {}\n", name(row.status), row.reason);
+    if (row.status != Status::ok && row.status != Status::not_run)
+      print_error("flashbench: {}: {}\n", name(row.status), row.reason);
   Diagnosis diagnosis = diagnosis_of(words, roster, machine, measured.rows);
-  diagnosis.launch_gap_us = launch_gap_us(roster);
+  if (!measured.interrupted) diagnosis.launch_gap_us = launch_gap_us(roster);
+  diagnosis.complete = !interrupted();
   diagnosis.advice = advice_on(diagnosis);
+  if (!diagnosis.complete)
+    print_error("flashbench: interrupted: the findings are incomplete, of what had finished\n");
   if (!stdout_is_taken(words.options)) std::fputs(text_of(diagnosis).c_str(), stdout);
   const bool written = write_output(words.options, "json", diagnosis_text(diagnosis));
+  if (!diagnosis.complete) return exit_code::interrupted;
   return written ? exit_code_of_rows(measured.rows, false) : exit_code::usage;
 }
 

@@ -24,35 +24,11 @@ namespace flashbench {
 
 namespace {
 
-struct Tensors {
-  double inputs = 0, outputs = 0;  // bytes
-};
-
-Tensors tensors_of(const Case& what) {
-  const Problem& p = what.problem;
-  const double element = p.dtype == Dtype::fp32 ? 4 : 2;
-  const double rows =
-      static_cast<double>(p.batch) * static_cast<double>(p.seq_q) * static_cast<double>(p.heads);
-  const double q = element * rows * static_cast<double>(p.head_dim);
-  const double k = element * static_cast<double>(p.batch) * static_cast<double>(p.seq_k) *
-                   static_cast<double>(p.kv_heads) * static_cast<double>(p.head_dim);
-  const double statistics = 4 * rows;
-  Tensors bytes{q + 2 * k, q + statistics};
-  if (what.pass != Pass::fwd) {
-    bytes.inputs += q;           // dO
-    bytes.outputs += q + 2 * k;  // dQ, dK, dV
-  }
-  return bytes;
-}
-
 Row planned_row(const Case& what, Describer& describer) {
   Row row;
   row.what = what;
   row.flops = flops(what.problem, what.pass);
   row.reason = "dry run: nothing was measured";
-  const Tensors bytes = tensors_of(what);
-  row.memory.inputs_bytes = static_cast<std::int64_t>(bytes.inputs);
-  row.memory.outputs_bytes = static_cast<std::int64_t>(bytes.outputs);
   const Describer::Answer answer = describer.ask(what);
   if (answer.status != Status::ok && answer.status != Status::not_run) {
     row.status = answer.status;
@@ -61,21 +37,17 @@ Row planned_row(const Case& what, Describer& describer) {
   if (answer.body) {
     row.cost = answer.body->cost;
     row.memory.workspace_bytes = answer.body->cost.workspace_bytes;
+    row.memory.inputs_bytes = answer.body->inputs_bytes;
+    row.memory.outputs_bytes = answer.body->outputs_bytes;
   }
   return row;
 }
 
-// By the implementation's own model.
-double bytes_moved(const Row& row) {
-  double total = 0;
-  for (const KernelCost& kernel : row.cost->kernels) total += kernel.traffic.total();
-  return total;
-}
-
-// Two input sets, the outputs of each, and what the implementation needs beyond.
-double memory_needed(const Row& row) {
-  return 2 * static_cast<double>(*row.memory.inputs_bytes) +
-         2 * static_cast<double>(*row.memory.outputs_bytes) +
+// Every input set, the outputs of each, and what the implementation needs beyond.
+std::optional<double> memory_needed(const Row& row) {
+  if (!row.memory.inputs_bytes || !row.memory.outputs_bytes) return std::nullopt;
+  return input_sets * (static_cast<double>(*row.memory.inputs_bytes) +
+                       static_cast<double>(*row.memory.outputs_bytes)) +
          static_cast<double>(row.memory.workspace_bytes.value_or(0));
 }
 
@@ -154,13 +126,15 @@ std::string table_of(const Report& report, const Options& options, const Kept& k
   };
   add(counted, 3, [](const Row& row) { return row.flops.counted / 1e9; });
   add(exact, 3, [](const Row& row) { return row.flops.exact / 1e9; });
-  const auto add_known = [&](const char* heading, double (*bytes)(const Row&)) {
+  const auto add_megabytes = [&](const char* heading, const auto& bytes) {
     Column& column = columns.emplace_back(Column{heading, true, {}});
-    for (const Row& row : report.rows)
-      column.cells.push_back(row.cost ? fmt::format("{:.2f}", bytes(row) / 1e6) : missing);
+    for (const Row& row : report.rows) {
+      const std::optional<double> known = bytes(row);
+      column.cells.push_back(known ? fmt::format("{:.2f}", *known / 1e6) : missing);
+    }
   };
-  add_known(moved, bytes_moved);
-  add_known(memory, memory_needed);
+  add_megabytes(moved, [](const Row& row) { return modelled_bytes(row); });
+  add_megabytes(memory, memory_needed);
   add(about, 1, seconds);
   Column& notes = columns.emplace_back();
   for (const Row& row : report.rows) notes.cells.push_back(one_line(note_of(row, kept)));

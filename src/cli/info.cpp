@@ -67,10 +67,9 @@ void print_device(const char* title, const Roster& roster) {
   fmt::print("{}\n{}", title, in_columns(lines));
 }
 
-}  // namespace
-
-Command info_help() {
-  static std::string unused;
+Command command_of(std::string& device) {
+  Option option = device_option(device, "Options");
+  option.help = "auto, cpu, cuda, or a GPU's ordinal [the CPU and the GPU]";
   return {"info",
           "flashbench info [--device D]",
           "Shows the CPU and the GPU: what they are, their datasheet peaks, and the ceilings that\n"
@@ -79,14 +78,19 @@ Command info_help() {
           "",
           0,
           0,
-          {device_option(unused, "Options")}};
+          {std::move(option)}};
+}
+
+}  // namespace
+
+Command info_help() {
+  static std::string unused;
+  return command_of(unused);
 }
 
 int info_command(const Arguments& arguments) {
   std::string device;
-  Command command = info_help();
-  command.options = {device_option(device, "Options")};
-  parse_arguments(command, arguments);
+  parse_arguments(command_of(device), arguments);
   if (!device.empty()) check_device_word(device);
   fmt::print("flashbench {} ({}; {})\n", tool_version, tool_commit, tool_build);
   if (!device.empty()) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -148,8 +149,12 @@ void say_how_to_go_on(Console& console, const Options& options) {
         fmt::format("interrupted: the same options with --resume {} measure the rest", file));
 }
 
-// Runs the plan; what it makes is the report.
-Report run(const Preparation& ready, const Options& options, Console& console, Saving& saving) {
+struct Finished {
+  Report report;
+  std::exception_ptr failure;  // of ScheduleResult
+};
+
+Finished run(const Preparation& ready, const Options& options, Console& console, Saving& saving) {
   Report report = ready.report;
   report.rows = unfinished_rows(ready.plan, ready.known);
   saving.begin(with_rows(report, ready.beside));
@@ -161,17 +166,17 @@ Report run(const Preparation& ready, const Options& options, Console& console, S
     if (std::ranges::find(report.ceilings, earlier.name, &Ceiling::name) == report.ceilings.end())
       report.ceilings.push_back(earlier);
   report.measurement = std::move(result.measurement);
-  report.complete = !result.interrupted;
+  report.complete = !result.interrupted && !result.failure;
   add_speedups(report.rows);
   add_ladder(report.rows);
-  return report;
+  return {std::move(report), result.failure};
 }
 
 int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
   const Options& options = words.request.options;
   Console console;
   say_before(console, ready, options);
-  const Report report = run(ready, options, console, saving);
+  const auto [report, failure] = run(ready, options, console, saving);
   std::vector<int> codes{exit_code_of_rows(report.rows, options.strict)};
   if (write_outputs(report, options, words.wide, ready.beside))
     saving.discard();
@@ -182,6 +187,7 @@ int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
   else
     print_table(report, options, words.wide);
   print_explanations(report, report.rows, options);
+  if (failure) std::rethrow_exception(failure);
   if (interrupted()) {
     codes.push_back(exit_code::interrupted);
     say_how_to_go_on(console, options);

@@ -13,6 +13,7 @@
 #include "cli/console.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
+#include "process/interrupt.hpp"
 #include "roster/greet.hpp"
 #include "roster/guests.hpp"
 #include "schedule/schedule.hpp"
@@ -94,6 +95,7 @@ struct Verdicts {
   std::size_t missed = 0;
 
   void add(const Row& row) {
+    if (row.status == Status::not_run) return;  // interrupted
     const std::string& fault = row.what.impl;
     met[fault] = met[fault] || row.status != Status::unsupported;
     if (row.status == Status::unsupported) return;
@@ -108,8 +110,12 @@ struct Verdicts {
   }
 };
 
-int conclude(const Verdicts& verdicts) {
+int conclude(const Verdicts& verdicts, bool interrupted) {
   std::fputs(in_columns(verdicts.lines).c_str(), stdout);
+  if (interrupted) {
+    fmt::print("\ninterrupted: incomplete, {} of the rows above are wrong\n", verdicts.missed);
+    return exit_code::interrupted;
+  }
   std::vector<std::string> untried;
   for (const auto& [fault, met] : verdicts.met)
     if (!met) untried.push_back(fault);
@@ -149,11 +155,12 @@ int selftest_command(const Arguments& arguments) {
     console.progress(what, done, of, left);
   };
   events.warning = [&](const std::string& sentence) { console.warn(sentence); };
+  const InterruptScope scope;  // until all is said
   const ScheduleResult result = run_plan(plan_of(roster.workers.back()), roster, options, events);
-  if (result.interrupted) return exit_code::interrupted;
+  if (result.failure) std::rethrow_exception(result.failure);
   Verdicts verdicts;
   for (const Row& row : result.rows) verdicts.add(row);
-  return conclude(verdicts);
+  return conclude(verdicts, result.interrupted);
 }
 
 }  // namespace flashbench

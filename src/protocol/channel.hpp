@@ -23,8 +23,6 @@ class Channel {
   // Waits until a whole line is there. `interrupted` when a signal arrived and no line was
   // complete.
   Read read_line(std::string& line, std::optional<std::chrono::milliseconds> wait = std::nullopt);
-  // Whether a whole line already stands in the buffer (for use with poll over many channels).
-  bool has_buffered_line() const { return buffer_.find('\n') != std::string::npos; }
 
  private:
   int descriptor_ = -1;

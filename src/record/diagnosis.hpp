@@ -47,6 +47,7 @@ struct MachineState {
 };
 
 struct Diagnosis {
+  bool complete = true;  // false: interrupted, and of the repeats that had finished
   DeviceFacts device;
   std::string impl;
   std::int64_t repeats = 0;

@@ -45,6 +45,7 @@ std::string diagnosis_text(const Diagnosis& diagnosis) {
   Json rows = Json::array();
   for (const Resolution& row : diagnosis.rows) rows.push_back(resolution_to_json(row));
   const Json json = {{"schema", "flashbench.doctor/1"},
+                     {"complete", diagnosis.complete},
                      {"device", to_json(diagnosis.device)},
                      {"impl", text_or_null(diagnosis.impl)},
                      {"repeats", diagnosis.repeats},

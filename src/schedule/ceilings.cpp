@@ -43,8 +43,6 @@ std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
       try {
         table.measure(session, name, ms_each);
       } catch (const WorkerLost&) {  // the next one gets a fresh process
-      } catch (const Interrupted&) {
-        return table.best();
       }
     }
     session.leave();

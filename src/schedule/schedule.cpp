@@ -87,8 +87,21 @@ void refuse_orphans(Bench& bench, std::vector<RowRun>& rows) {
   }
 }
 
-// Returns false when the user interrupted.
-bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
+// Ends the workers at once; rows that have not finished say why.
+void give_up(Bench& bench, std::vector<RowRun>& rows, const std::string& reason) {
+  for (WorkerLink& worker : bench.workers) worker.stop();
+  bench.judge.stop();
+  for (RowRun& run : rows)
+    if (!run.finished && run.earlier) {
+      run.row = *run.earlier;  // it says on which inputs it was measured
+    } else if (!run.finished) {
+      run.row.status = Status::not_run;
+      run.row.reason = reason;
+      run.row.shared_rounds_with.clear();
+    }
+}
+
+void run_groups(Bench& bench, std::vector<RowRun>& rows, ScheduleResult& result) {
   try {
     refuse_orphans(bench, rows);
     for (const auto& group : groups_of(rows)) {
@@ -96,22 +109,16 @@ bool run_groups(Bench& bench, std::vector<RowRun>& rows) {
       run_group(bench, group);
     }
     if (bench.options.counters) count_rows(bench, rows);
+    for (WorkerLink& worker : bench.workers) worker.leave();
+    bench.judge.leave();
   } catch (const Interrupted&) {
-    for (WorkerLink& worker : bench.workers) worker.stop();
-    bench.judge.stop();
-    for (RowRun& run : rows)
-      if (!run.finished && run.earlier) {
-        run.row = *run.earlier;  // it says on which inputs it was measured
-      } else if (!run.finished) {
-        run.row.status = Status::not_run;
-        run.row.reason = "the run was interrupted before this row had finished";
-        run.row.shared_rounds_with.clear();
-      }
-    return false;
+    result.interrupted = true;
+    give_up(bench, rows, "the run was interrupted before this row had finished");
+  } catch (const std::exception& error) {
+    result.failure = std::current_exception();
+    give_up(bench, rows,
+            fmt::format("the run ended before this row had finished: {}", error.what()));
   }
-  for (WorkerLink& worker : bench.workers) worker.leave();
-  bench.judge.leave();
-  return true;
 }
 
 }  // namespace
@@ -128,7 +135,7 @@ ScheduleResult run_plan(const Plan& plan, const Roster& roster, const Options& o
   Bench bench(roster, options, events, to_run, scratch_bytes(plan));
   if (!plan.cases.empty()) bench.measurement.cache = plan.cases.front().cache;
   ScheduleResult result;
-  result.interrupted = !run_groups(bench, rows);
+  run_groups(bench, rows, result);
   for (RowRun& run : rows)  // against the ceilings of the whole run
     if (run.row.status == Status::ok && !run.samples.empty()) bench.derive_figures(run);
   result.ceilings = bench.ceilings.best();

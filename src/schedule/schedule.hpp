@@ -3,6 +3,7 @@
 // and resume. Samples live here, in the front.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct ScheduleResult {
   std::vector<Ceiling> ceilings;
   Measurement measurement;
   bool interrupted = false;
+  // What the front itself threw, if anything: then rows that had not finished are not_run, and
+  // whoever has saved the others throws it on.
+  std::exception_ptr failure;
 };
 
 // Finished rows of an earlier report (--resume) are given in `known` and not run again, unless they

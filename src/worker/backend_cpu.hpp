@@ -22,7 +22,6 @@ class CpuBackend : public DeviceBackend {
   std::optional<std::int64_t> free_bytes() override;
   void* stream() override { return nullptr; }
   void synchronize() override {}
-  std::string timer() const override { return "steady_clock"; }
   std::int64_t flush_bytes() const override;
   void sample(const std::function<void()>& call, bool cold) override;
   // Refuses: see what CPU implementations count for themselves.

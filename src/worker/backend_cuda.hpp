@@ -36,7 +36,6 @@ class CudaBackend : public DeviceBackend {
   std::optional<std::int64_t> room_bytes() override;
   void* stream() override { return stream_; }
   void synchronize() override;
-  std::string timer() const override { return "cuda events"; }
   std::int64_t flush_bytes() const override;
   void sample(const std::function<void()>& call, bool cold) override;
   // An NVTX range within cudaProfilerStart and cudaProfilerStop.

@@ -42,7 +42,6 @@ class DeviceBackend {
   virtual std::optional<std::int64_t> room_bytes() { return free_bytes(); }
   virtual void* stream() = 0;
   virtual void synchronize() = 0;
-  virtual std::string timer() const = 0;
   virtual std::int64_t flush_bytes() const = 0;  // read before each cold sample, outside the time
   // Enqueues one timed sample (flush first if cold) of `call`, which only enqueues; times come from
   // collect_samples.

@@ -68,7 +68,6 @@ reply::Prepare Session::prepare(const request::Prepare& request, const Tell& tel
                              static_cast<std::int64_t>(request.sets.size());
   require_memory(bytes, "the inputs and outputs");
   problem_ = request.problem;
-  prepared_ = request.pass;
   reply::Prepare reply;
   try {
     for (const InputSet& input : request.sets) {

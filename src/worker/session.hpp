@@ -42,7 +42,6 @@ class Session {
   const FlashbenchPlugin& plugin_;
   DeviceBackend& backend_;
   Problem problem_;
-  Pass prepared_ = Pass::fwd;
   std::int64_t sets_bytes_ = 0;
   std::vector<std::unique_ptr<TensorSet>> sets_;
   std::map<std::pair<std::string, Pass>, std::unique_ptr<LiveInstance>> instances_;

@@ -13,7 +13,7 @@ namespace flashbench {
 
 class TensorSet {
  public:
-  // Allocates, and fills the inputs. `gradients`: dO, dQ, dK, dV too.
+  // Allocates what the pass reads and writes, and fills the inputs.
   TensorSet(DeviceBackend&, const Problem&, const InputSet&, Pass, const Tell&);
 
   // Device bytes of a set, guard bands included.

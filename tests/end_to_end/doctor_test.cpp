@@ -26,6 +26,7 @@ TEST(Doctor, SaysHowSmallADifferenceTheCpuResolves) {
 
   const auto found = strict_json(read_file(file));
   EXPECT_EQ(found.at("schema"), "flashbench.doctor/1");
+  EXPECT_EQ(found.at("complete"), true);
   ASSERT_EQ(found.at("rows").size(), 2u);
   for (const auto& row : found.at("rows")) {
     EXPECT_GT(row.at("median_ms"), 0);

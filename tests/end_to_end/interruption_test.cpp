@@ -95,6 +95,52 @@ TEST(Interruption, FromATerminalReachesTheWorkersTooAndLosesNothing) {
   expect_saved(folder / "r.json");
 }
 
+// Not the user ends it here: an error of the front itself, whose folder is gone.
+TEST(Interruption, ByAnErrorOfTheFrontKeepsWhatHadFinished) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "here");
+  std::string command = "cd '" + (folder / "here") + "' && exec '" + flashbench_program + "'";
+  for (const std::string& word : five_cases(folder / "r.json")) command += " '" + word + "'";
+  command += " --dump tensors --csv '" + (folder / "r.csv") + "'";
+  Program run("/bin/sh", {"-c", command});
+  wait_for_first_row(folder / "r.json");
+  std::filesystem::remove_all(folder.path() / "here");
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
+  EXPECT_TRUE(contains(lines_of(outcome.err).back(), "flashbench: filesystem error"))
+      << outcome.err;
+  expect_saved(folder / "r.json");
+  EXPECT_EQ(parse_csv(read_file(folder / "r.csv")).size(), 6u) << "a heading and five rows";
+  EXPECT_TRUE(contains(outcome.out, "v2")) << outcome.out;
+}
+
+// What each of the commands that measure says of what had finished.
+TEST(Interruption, OfADoctorASelftestOrTheClaimsSaysWhatThereIs) {
+  const std::pair<Arguments, const char*> commands[] = {
+      {{"doctor", "--device", "cpu", "--repeats", "50"}, "v2 against itself"},
+      {{"selftest", "--device", "cpu"}, "caught by"},
+      {{"claims", "--device", "cpu"}, "cannot be tested"}};
+  for (const auto& [words, said] : commands) {
+    Program run(flashbench_program, words);
+    sleep_s(3);
+    run.send_to_group(SIGINT);
+    const Outcome outcome = run.wait(30);
+    EXPECT_EQ(outcome.exit_code, 130) << words[0] << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, said)) << words[0] << outcome.out;
+    EXPECT_TRUE(contains(outcome.out + outcome.err, "interrupted: ")) << words[0] << outcome.err;
+  }
+}
+
+TEST(Interruption, OfADoctorIsInItsJson) {
+  const TemporaryFolder folder;
+  Program run(flashbench_program,
+              {"doctor", "--device", "cpu", "--repeats", "50", "--json", folder / "d.json"});
+  sleep_s(3);
+  run.send(SIGTERM);
+  EXPECT_EQ(run.wait(30).exit_code, 130);
+  EXPECT_EQ(strict_json(read_file(folder / "d.json")).at("complete"), false);
+}
+
 TEST(Interruption, ASecondOneEndsAtOnce) {
   const TemporaryFolder folder;
   Program run(flashbench_program, five_cases(folder / "r.json"));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
@@ -15,9 +16,11 @@
 namespace flashbench::test {
 namespace {
 
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
+const std::string faults = FLASHBENCH_BIN "/flashbench-faults-cpu.so";
 const Arguments small{"run", "--device", "cpu", "--seq", "64,128", "--time-budget", "0.05"};
 
 Arguments small_and(const Arguments& more) {
@@ -41,27 +44,83 @@ std::string first_word(const std::string& line) {
   return {begin, std::find_if_not(begin, line.end(), is_part)};
 }
 
+// Rows of v2 and of a copy of it with one NaN in O, at a head dimension that there is and one that
+// there is not: one ok, one failed, two unsupported.
+Arguments ok_failed_and_unsupported(const Arguments& more) {
+  Arguments all{"run",    "--seq",      "128",        "--dtype", "fp16",
+                "--impl", "v2,one-nan", "--head-dim", "63,64",   "--time-budget",
+                "0.05",   "--plugin",   faults};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
+void expect_no_figures(const nlohmann::json& row) {
+  EXPECT_TRUE(row.at("time_ms").is_null());
+  EXPECT_TRUE(row.at("tflops").is_null());
+  EXPECT_TRUE(row.at("speedup").is_null());
+  ASSERT_TRUE(row.at("reason").is_string());
+  EXPECT_NE(row.at("reason"), "");
+}
+
 TEST(Reports, JsonIsStrictAndMissingFiguresAreNull) {
-  const Outcome run = flashbench_says(small_and({"--pass", "fwd,bwd", "--json", "-"}));
+  const Outcome run =
+      flashbench_says(ok_failed_and_unsupported({"--device", "cpu", "--json", "-"}));
+  EXPECT_EQ(run.exit_code, 1) << run.err;
   const auto report = strict_json(run.out);
-  ASSERT_EQ(report.at("rows").size(), 12u);
+  std::map<std::string, int> found;
   for (const auto& row : report.at("rows")) {
-    if (row.at("status") == "ok") {
+    ++found[row.at("status")];
+    if (row.at("status") == "ok")
       EXPECT_TRUE(row.at("time_ms").at("median").is_number());
-    } else {
-      EXPECT_TRUE(row.at("time_ms").is_null());
-      EXPECT_TRUE(row.at("tflops").is_null());
-      ASSERT_TRUE(row.at("reason").is_string());
-      EXPECT_NE(row.at("reason"), "");
+    else
+      expect_no_figures(row);
+  }
+  EXPECT_EQ(found, (std::map<std::string, int>{{"ok", 1}, {"failed", 1}, {"unsupported", 2}}));
+}
+
+TEST(Reports, MissingFiguresAreEmptyInCsvAndNotAvailableInTheTables) {
+  const TemporaryFolder folder;
+  const Outcome run = flashbench_says(ok_failed_and_unsupported(
+      {"--device", "cpu", "--csv", folder / "r.csv", "--md", folder / "r.md"}));
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  const auto records = parse_csv(read_file(folder / "r.csv"));
+  ASSERT_EQ(records.size(), 5u) << "a heading and four rows";
+  const auto cell = [&](const std::vector<std::string>& record, const std::string& heading) {
+    const auto at = std::find(records[0].begin(), records[0].end(), heading);
+    return at == records[0].end() ? "no column" : record.at(at - records[0].begin());
+  };
+  for (std::size_t i = 1; i < records.size(); ++i) {
+    EXPECT_THAT(cell(records[i], "status"), AnyOf("ok", "failed", "unsupported"));
+    for (const char* figure : {"time_ms_median", "tflops"})
+      EXPECT_EQ(cell(records[i], figure).empty(), cell(records[i], "status") != "ok") << figure;
+  }
+  for (const std::string& text : {run.out, read_file(folder / "r.md")}) {
+    int rows = 0;
+    for (const std::string& line : lines_of(text)) {
+      if (first_word(line) != "v2" || !contains(line, " unsupported ")) continue;
+      ++rows;
+      EXPECT_THAT(line, HasSubstr(" n/a "));
     }
+    EXPECT_EQ(rows, 1) << text;
   }
 }
 
-TEST(Reports, JsonOnStandardOutputIsExactlyOneDocument) {
-  const Outcome run = flashbench_says(small_and({"--json", "-", "--pass", "fwd,bwd"}),
-                                      {{"CUDA_VISIBLE_DEVICES", ""}});
-  EXPECT_NO_THROW(strict_json(run.out));
-  EXPECT_THAT(run.out + run.err, Not(HasSubstr("\x1b"))) << "no escape codes but on a terminal";
+TEST(Reports, JsonOnStandardOutputIsExactlyOneDocumentWhateverIsWarnedOf) {
+  const Environment no_gpu{{"CUDA_VISIBLE_DEVICES", ""}};
+  const Outcome failing =
+      flashbench_says(ok_failed_and_unsupported({"--device", "auto", "--json", "-"}), no_gpu);
+  const Outcome too_large = flashbench_says({"run", "--device", "auto", "--impl", "naive", "--seq",
+                                             "64,1m", "--time-budget", "0.05", "--json", "-"},
+                                            no_gpu);
+  for (const Outcome* run : {&failing, &too_large}) {
+    EXPECT_THAT(run->err, HasSubstr("measuring on the CPU")) << "a warning, and not on stdout";
+    EXPECT_NO_THROW(strict_json(run->out));
+    EXPECT_THAT(run->out + run->err, Not(HasSubstr("\x1b"))) << "no escape codes but on a terminal";
+  }
+  const auto rows = strict_json(too_large.out).at("rows");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[1].at("status"), "oom");
+  expect_no_figures(rows[1]);
 }
 
 TEST(Reports, AMissingFolderIsMade) {

@@ -38,6 +38,24 @@ TEST(Run, IsWhatTheBareCommandDoes) {
   EXPECT_EQ(flashbench_says(words).out, flashbench_says(with_run).out);
 }
 
+TEST(Run, ADryRunSaysOfMemoryAndTrafficWhatTheRunSays) {
+  const Arguments words{"--device", "cpu",     "--seq",   "128", "--dtype", "fp32",
+                        "--pass",   "fwd,bwd", "--iters", "1",   "--json",  "-"};
+  Arguments dry = words;
+  dry.emplace_back("--dry-run");
+  const auto planned = strict_json(flashbench_says(dry).out).at("rows");
+  const auto measured = strict_json(flashbench_says(words).out).at("rows");
+  ASSERT_EQ(planned.size(), 6u);
+  ASSERT_EQ(measured.size(), 6u);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto& memory = measured[i].at("memory");
+    for (const char* part : {"inputs_bytes", "outputs_bytes", "workspace_bytes"})
+      EXPECT_EQ(planned[i].at("memory").at(part), memory.at(part))
+          << part << " of " << measured[i].at("key");
+    EXPECT_EQ(planned[i].at("traffic").at("model"), measured[i].at("traffic").at("model"));
+  }
+}
+
 TEST(Run, ItersIsAnExactCount) {
   const Outcome run = flashbench_says(
       {"run", "--device", "cpu", "--impl", "v1,v2", "--seq", "64", "--iters", "7", "--json", "-"});

@@ -44,6 +44,13 @@ TEST(Words, HelpIsACommandToo) {
   EXPECT_THAT(unknown.err, HasSubstr("did you mean \"compare\"?"));
 }
 
+TEST(Words, HelpOfInfoSaysThatItShowsBothDevices) {
+  const Outcome help = flashbench_says({"info", "--help"});
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_TRUE(contains(help.out, "[the CPU and the GPU]")) << help.out;
+  EXPECT_FALSE(contains(help.out, "[auto")) << help.out;
+}
+
 TEST(Words, HelpAndVersionStartInUnderFiftyMilliseconds) {
   EXPECT_LT(median_seconds({"--help"}), 0.05);
   EXPECT_LT(median_seconds({"--version"}), 0.05);

@@ -1,5 +1,5 @@
 // Where tensors lie in memory, and what lies behind them, has no say in the result.
-#include "kernels/attention_case.hpp"
+#include "kernels/gradient_case.hpp"
 
 namespace flashbench::test {
 namespace {
@@ -38,6 +38,19 @@ TEST_P(Placement, NanBehindTheKeysIsLikeZeros) {
   expect_right(name, nans);
 }
 
+TEST_P(Placement, NanBehindTheKeysIsLikeZerosInTheBackwardToo) {
+  const auto [name, dtype] = GetParam();
+  GradientCase zeros(odd_shape(dtype)), nans(odd_shape(dtype));
+  for (Tensor* tensor : {&zeros.k, &zeros.v}) append(*tensor, std::byte{0});
+  for (Tensor* tensor : {&nans.k, &nans.v}) append(*tensor, std::byte{0xff});
+  for (GradientCase* test : {&zeros, &nans}) {
+    run(name, *test);
+    run_backward(name, *test);
+  }
+  EXPECT_EQ(nans.gradients(), zeros.gradients());
+  expect_right_gradients(name, nans);
+}
+
 // The same tensor one element further on, in a buffer of its own.
 class Shifted {
  public:
@@ -66,6 +79,23 @@ TEST_P(Placement, AnOddStartOfAnyTensorIsFine) {
     run(name, test);
     if (which == 3) shifted.copy_back();
     EXPECT_EQ(test.o.bytes, straight.o.bytes) << "qkvo"[which];
+  }
+}
+
+TEST_P(Placement, AnOddStartOfAnyTensorOfTheBackwardIsFine) {
+  const auto [name, dtype] = GetParam();
+  GradientCase straight(odd_shape(dtype));
+  run(name, straight);
+  run_backward(name, straight);
+  for (int which = 0; which < 8; ++which) {
+    GradientCase test(odd_shape(dtype));
+    run(name, test);
+    Tensor* tensors[] = {&test.q,   &test.k,  &test.v,  &test.o,
+                         &test.d_o, &test.dq, &test.dk, &test.dv};
+    Shifted shifted(*tensors[which]);
+    run_backward(name, test);
+    if (which >= 5) shifted.copy_back();
+    EXPECT_EQ(test.gradients(), straight.gradients()) << "tensor " << which;
   }
 }
 
