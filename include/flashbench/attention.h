@@ -154,11 +154,13 @@ typedef struct FlashbenchCounts {
   double flops;
 } FlashbenchCounts;
 
-/* Forward: O = softmax(scale * Q K^T, mask) V. Statistics pointers are null where not asked for. */
+/* Forward: O = softmax(scale * Q K^T, mask) V. Statistics pointers are null where not asked for.
+ * m is the largest S = scale * Q K^T of a row, which a kernel on a GPU that seldom rescales may
+ * leave at most 8 ln 2 below it; l is the sum of exp(S - m). */
 typedef struct FlashbenchForward {
   FlashbenchTensor q, k, v; /* read only */
   FlashbenchTensor o;
-  float *lse, *m, *l; /* (B, Hq, Sq); m in units of scale * Q K^T */
+  float *lse, *m, *l; /* (B, Hq, Sq) */
 } FlashbenchForward;
 
 /* Backward: dQ, dK, dV from dO. At least one of lse or (m, l) is given; every implementation

@@ -1,6 +1,8 @@
 // P once more, from S and what the forward saved of each row. Rows are columns here: the backward
-// works on S^T. P is at most 1 by definition, and kept so where rounding would have it otherwise. A
-// row that sees no key, or does not exist, has a logarithm of +inf, and P = 0.
+// works on S^T. P is at most 1 by definition, and kept so where rounding would have it otherwise.
+// exp(S - m) may be more than that: a forward that seldom rescales saves an m that is not quite the
+// largest S, and the l that belongs to it. A row that sees no key, or does not exist, has a
+// logarithm of +inf, and P = 0.
 #pragma once
 
 #include "kernels/blocks/backward_arguments.hpp"
@@ -9,8 +11,9 @@
 
 namespace flashbench::kernels {
 
-FLASHBENCH_INLINE float weight(float s, float scale_log2, float logarithm) {
-  return exp2_approximate(fminf(fmaf(s, scale_log2, -logarithm), 0));
+// exp(S - LSE) in units of log2.
+FLASHBENCH_INLINE float weight(float s, float scale_log2, float lse) {
+  return exp2_approximate(fminf(fmaf(s, scale_log2, -lse), 0));
 }
 
 // What `weigh` needs to know of a tile's rows. A row's Value is made of what the forward saved
@@ -89,7 +92,9 @@ struct SavedRows<Saved::m_and_l, rows> {
 #pragma unroll
         for (int t = 0; t < 4; ++t)
           s.x[i][n][t] =
-              weight(s.x[i][n][t], scale_log2, t % 2 ? row.y : row.x) * (t % 2 ? part.y : part.x);
+              fminf(exp2_approximate(fmaf(s.x[i][n][t], scale_log2, -(t % 2 ? row.y : row.x))) *
+                        (t % 2 ? part.y : part.x),
+                    1);
     }
   }
 };

@@ -32,7 +32,8 @@ def choose_backend(name):
 
 
 # How PyTorch, and cuDNN through it, say that a backend does not do a problem.
-REFUSALS = ("No available kernel", "No viable backend", "No execution plans support", "No valid engine configs")
+REFUSALS = ("No available kernel", "No viable backend", "Invalid backend", "No execution plans support",
+            "No valid engine configs")
 
 
 def reasons(refused, backend):

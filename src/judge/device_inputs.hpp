@@ -20,7 +20,8 @@ struct GroupProblem {
   FlashbenchBackward arguments{};
 };
 
-// (b, h, s, d) each; no dO without a backward. NaN and infinities of V stand there as 0.
+// (b, h, s, d) each; no dO without a backward. NaN and infinities of V stand there as 0. Problems
+// that differ in scale and mask alone share them, so that each call names its own.
 class DeviceInputs {
  public:
   DeviceInputs(const Inputs&, int ordinal);
@@ -29,14 +30,14 @@ class DeviceInputs {
   const std::vector<Wild>& wild(const Block&) const;
   // Some rows of one head. A causal block sees no key behind its last row's: given as many keys as
   // that row sees, its mask is that of such a problem.
-  HeadProblem head(const Block& rows) const;
-  GroupProblem group(const Group&) const;
+  HeadProblem head(const Problem&, const Block& rows) const;
+  GroupProblem group(const Problem&, const Group&) const;
 
  private:
   void tame_v(const Inputs&, int ordinal);
   std::int64_t kv_head(const Block&) const;  // over all batches
 
-  Problem problem_;
+  std::int64_t heads_, kv_heads_;
   DeviceBytes q_, k_, v_, d_o_;
   std::vector<std::vector<Wild>> wild_;  // by batch and KV head
 };

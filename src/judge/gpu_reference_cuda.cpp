@@ -125,7 +125,7 @@ std::vector<BlockReference> GpuReference::forward(const Inputs& inputs,
   const Problem& problem = inputs.problem();
   std::vector<BlockReference> references;
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
-    const HeadProblem head = device->head(stretch);
+    const HeadProblem head = device->head(problem, stretch);
     const auto errors = with_lane(stretch.rows, problem.head_dim, [&](Lane& lane) {
       const RowResults results = lane.run(head.problem, head.arguments);
       std::vector<DrawTask> tasks;
@@ -152,7 +152,7 @@ void GpuReference::round_scores(const Inputs& inputs, std::span<const Block> blo
   check(cudaSetDevice(ordinal_));
   const std::shared_ptr<DeviceInputs> device = uploaded(inputs);
   for_stretches(blocks, [&](std::size_t first, std::size_t count, const Block& stretch) {
-    const HeadProblem head = device->head(stretch);
+    const HeadProblem head = device->head(problem, stretch);
     std::vector<double> exact;
     std::vector<DrawTask> tasks;
     for (std::size_t i = 0; i < count; ++i) {
@@ -188,7 +188,7 @@ GroupGradients GpuReference::gradients(const Inputs& inputs, const Group& group,
   GroupSums sums;
   try {
     const std::shared_ptr<DeviceInputs> device = uploaded(inputs);
-    const GroupProblem problem = device->group(group);
+    const GroupProblem problem = device->group(whole, group);
     sums = gradient_lanes_.run(problem.problem, problem.arguments, rounded_scores, finished);
   } catch (const Refusal& refusal) {
     if (refusal.status != Status::oom) throw;

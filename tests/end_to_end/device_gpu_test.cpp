@@ -79,8 +79,8 @@ TEST_F(Gpu, CountsWhatVOnePaysForOInEveryStepAndWhatTheFormulasPredict) {
   // Of v2, within what instructions and arguments add: the formula is of tiles alone.
   const auto modelled = [&](const char* way) {
     double sum = 0;
-    for (const auto& [operand, bytes] : traffic(2).at("model").at(way).items())
-      sum += bytes.get<double>();
+    const auto model = traffic(2).at("model").at(way);
+    for (const auto& [operand, bytes] : model.items()) sum += bytes.get<double>();
     return sum;
   };
   EXPECT_NEAR(measured(2, counters::l2_read) / modelled("read"), 1, 0.1);

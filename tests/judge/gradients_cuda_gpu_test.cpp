@@ -63,9 +63,9 @@ void expect_same(const Gradient& got, const Gradient& wanted, Dtype dtype,
   EXPECT_EQ(got.spreads, wanted.spreads) << what;
   ASSERT_EQ(got.comparator.size(), wanted.comparator.size()) << what;
   const double error = comparator_error(wanted);
-  const double noise =
-      dtype == Dtype::fp32 ? 0 : 1e-6;  // of fp32 sums, where they are all there is
-  EXPECT_NEAR(comparator_error(got), error, 0.3 * error + noise) << what;
+  // fp32 errs by its sums alone, whose order is another; in 16 bit they are the least of it.
+  const double allowed = dtype == Dtype::fp32 ? 0.6 * error : 0.3 * error + 1e-6;
+  EXPECT_NEAR(comparator_error(got), error, allowed) << what;
 }
 
 void expect_same(const GroupGradients& got, const GroupGradients& wanted, Dtype dtype,

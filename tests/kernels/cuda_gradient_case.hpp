@@ -193,7 +193,8 @@ class GradientCase : public Case {
   }
 
   // A 64-row block passes within three times the comparator's own error; twice that where it has
-  // too few rows to compare maxima. Statistics of naive are those of scores rounded to 16 bits.
+  // too few rows, or sums too few terms, to compare maxima. Statistics of naive are those of scores
+  // rounded to 16 bits.
   void judge(GradientVerdict& verdict, const char* name, const Tensor& got, const Wanted& want,
              std::int64_t seq, std::int64_t heads, bool coarse) const {
     if (!got.guards_hold()) verdict.trouble = std::string("wrote outside ") + name;
@@ -210,7 +211,8 @@ class GradientCase : public Case {
               error = e <= error ? error : e;  // NaN stays
               allowed = std::max(allowed, std::fabs(want.comparator[at] - want.exact[at]));
             }
-          const double factor = coarse ? 32 : end - first < 16 ? 6 : 3;
+          const bool few = std::min({end - first, p.seq_q, p.seq_k}) < 16;
+          const double factor = coarse ? 32 : few ? 6 : 3;
           const double bound = factor * allowed + 1e-5 + slack;
           verdict.ratio = error / bound <= verdict.ratio ? verdict.ratio : error / bound;
           if (!(error <= bound) && verdict.trouble.empty())
