@@ -28,6 +28,12 @@ class TestedJudge : public Peer {
   TestedJudge() : Peer([](int end) { return spawn("flashbench-judge", end); }) {}
 };
 
+// Whether an implementation keeps its scores in the dtype, and so is judged by a comparator that
+// does. On the CPU scores are fp32.
+inline bool rounds_scores(const std::string& impl) {
+  return on_gpu && impl == "naive";
+}
+
 // B = 1, Sq = Sk, scale 1/sqrt(d), in the device's first dtype.
 inline Problem square(std::int64_t heads, std::int64_t length, std::int64_t head_dim,
                       Mask mask = Mask::full) {
