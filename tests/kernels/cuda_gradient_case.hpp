@@ -109,6 +109,7 @@ class GradientCase : public Case {
     group.query_heads = p.query_heads / p.kv_heads;
     const Dtype dtype = p.dtype == FLASHBENCH_FP16 ? Dtype::fp16 : Dtype::bf16;
     judge::GradientLane lane(judge::GradientLane::bytes_for(group));
+    FLASHBENCH_CUDA(cudaDeviceSynchronize());  // its stream does not wait for copies
     for (std::int64_t b = 0; b < p.batch; ++b)
       for (std::int64_t kv = 0; kv < p.kv_heads; ++kv) {
         judge::GroupSums sums = lane.run(group, arguments_of(b, kv), false, [] {});
