@@ -28,12 +28,21 @@ class TileStream {
 
  public:
   // direction: 1 or -1, tiles.
+  FLASHBENCH_INLINE TileStream(std::int64_t seq_stride, int direction)
+      : seq_stride_(seq_stride),
+        step_(direction * rows * seq_stride),
+        row_(threadIdx.x / chunks),
+        slot_(swizzled<tile>(row_, threadIdx.x % chunks)) {}
   FLASHBENCH_INLINE TileStream(const Element* matrix, std::int64_t seq_stride, int first_tile,
                                int direction)
-      : seq_stride_(seq_stride), step_(direction * rows * seq_stride), row_(threadIdx.x / chunks) {
-    const int chunk = threadIdx.x % chunks;
-    next_ = matrix + (std::int64_t{first_tile} * rows + row_) * seq_stride + chunk * 8;
-    slot_ = swizzled<tile>(row_, chunk);
+      : TileStream(seq_stride, direction) {
+    seek(matrix, first_tile);
+  }
+
+  // The next tile is to be this one.
+  FLASHBENCH_INLINE void seek(const Element* matrix, int tile_index) {
+    next_ =
+        matrix + (std::int64_t{tile_index} * rows + row_) * seq_stride_ + threadIdx.x % chunks * 8;
   }
 
   // The next tile, whole.
@@ -59,7 +68,7 @@ class TileStream {
   }
 
  private:
-  const Element* next_;
+  const Element* next_ = nullptr;
   std::int64_t seq_stride_, step_;
   int row_;
   std::uint32_t slot_;
@@ -117,42 +126,49 @@ FLASHBENCH_INLINE void for_rows(int first, int end, F f) {
     }
 }
 
-// A warp's own rows of O, by way of its own rows of a tile in shared memory: 16 bytes a lane, whole
-// rows at a time. No other warp touches those rows, so the warp waits for nobody.
-template <class Element, Tile tile, int row_blocks>
-FLASHBENCH_INLINE void store_rows(const Fragment<row_blocks, tile.d>& o, std::uint32_t stage,
-                                  Element* matrix, std::int64_t seq_stride, int first, int end) {
-  constexpr int chunks = tile.d / 8, rows_a_pass = 32 / chunks, rows = row_blocks * 16;
-  const int own = warp() * rows;
-  __syncwarp();
+// Of a 4 x 4 matrix of words, a row a lane of four neighbours: the columns.
+FLASHBENCH_INLINE void transpose_quad(std::uint32_t (&x)[4]) {
 #pragma unroll
-  for (int i = 0; i < row_blocks; ++i)
+  for (int step = 1; step <= 2; step *= 2) {
+    const bool upper = lane() & step;
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
-#pragma unroll
-      for (int n = 0; n < chunks; ++n)
-        store_shared(
-            stage + swizzled<tile>(own + i * 16 + lane_row() + t * 8, n) + lane_column() * 2,
-            pack<Element>(o.x[i][n][2 * t], o.x[i][n][2 * t + 1]));
-  __syncwarp();
-  const int chunk = lane() % chunks;
-#pragma unroll 4
-  for (int r = own + lane() / chunks; r < own + rows; r += rows_a_pass)
-    if (first + r < end)
-      *reinterpret_cast<uint4*>(matrix + (first + r) * seq_stride + chunk * 8) =
-          load_shared(stage + swizzled<tile>(r, chunk));
+    for (int i = 0; i < 2; ++i) {
+      std::uint32_t &low = x[step == 1 ? 2 * i : i], &high = x[step == 1 ? 2 * i + 1 : i + 2];
+      const std::uint32_t other = __shfl_xor_sync(every_lane, upper ? low : high, step);
+      (upper ? low : high) = other;
+    }
+  }
 }
 
-// A warp's own columns of O, straight from registers.
+// A warp's own columns of O, straight from registers: 16 bytes a lane, where 32 columns lie
+// together.
 template <class Element, int row_blocks, int columns>
 FLASHBENCH_INLINE void store_columns(const Fragment<row_blocks, columns>& o, Element* matrix,
                                      std::int64_t seq_stride, int first, int end) {
-  for_rows<row_blocks>(first, end, [&](int row, int i, int t) {
-    auto* out = reinterpret_cast<std::uint32_t*>(matrix + row * seq_stride + lane_column());
+  constexpr int together = columns % 32 == 0 ? 4 : 1;  // words a lane
 #pragma unroll
-    for (int n = 0; n < columns / 8; ++n)
-      out[n * 4] = pack<Element>(o.x[i][n][2 * t], o.x[i][n][2 * t + 1]);
-  });
+  for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+    for (int t = 0; t < 2; ++t) {
+      const int row = first + i * 16 + lane_row() + t * 8;
+      auto* out =
+          reinterpret_cast<std::uint32_t*>(matrix + row * seq_stride) + lane() % 4 * together;
+#pragma unroll
+      for (int n = 0; n < columns / 8; n += together) {
+        std::uint32_t words[together];
+#pragma unroll
+        for (int x = 0; x < together; ++x)
+          words[x] = pack<Element>(o.x[i][n + x][2 * t], o.x[i][n + x][2 * t + 1]);
+        if constexpr (together == 4) {
+          transpose_quad(words);
+          if (row < end)
+            *reinterpret_cast<uint4*>(out + n * 4) =
+                make_uint4(words[0], words[1], words[2], words[3]);
+        } else if (row < end) {
+          out[n * 4] = words[0];
+        }
+      }
+    }
 }
 
 }  // namespace flashbench::kernels

@@ -47,40 +47,39 @@ struct Exponentials {
     return factor;
   }
 
-  // S becomes P = exp(scale * (S - m)); with Raise::in_product, its exponents in base 2. The
-  // multiply-add rounds scale * m, which shifts a row's exponents by up to 2^-24 of it: nothing for
-  // everyday scores, infinity for huge ones. Those take the difference first.
-  template <Raise raise, int row_blocks, int columns>
-  FLASHBENCH_INLINE void weights(Fragment<row_blocks, columns>& s,
-                                 const Rows<row_blocks>& m) const {
-    constexpr float huge = 256;
-    Rows<row_blocks> offset;
+  // The multiply-add of `weights` rounds scale * m, which shifts a row's exponents by up to 2^-24
+  // of it: nothing for everyday scores, infinity for huge ones. Those take the difference first.
+  // Rows that have seen no key count as huge.
+  template <int row_blocks>
+  FLASHBENCH_INLINE bool far(const Rows<row_blocks>& m) const {
     float largest = 0;
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i)
 #pragma unroll
-      for (int t = 0; t < 2; ++t) {
-        offset.x[i][t] = m.x[i][t] * scale_log2;
-        largest = fmaxf(largest, fabsf(offset.x[i][t]));
-      }
-    const bool any_huge = __any_sync(every_lane, largest > huge);
-    const auto difference = [&](float x, int i, int t) { return x - finite(m.x[i][t]); };
-    const auto exponent = [&](float x, int i, int t) {
-      return fmaf(x, scale_log2, -offset.x[i][t]);
-    };
-    if constexpr (raise == Raise::in_product) {
-      if (any_huge) {
-        each(s, difference);
-        fill(offset, 0);
-      }
-      each(s, exponent);  // no branch lies between this and the product, or they could not overlap
-    } else if (any_huge) {
-      each(s, [&](float x, int i, int t) {
-        return exp2_approximate(difference(x, i, t) * scale_log2);
-      });
-    } else {
-      each(s, [&](float x, int i, int t) { return exp2_approximate(exponent(x, i, t)); });
-    }
+      for (int t = 0; t < 2; ++t) largest = fmaxf(largest, fabsf(m.x[i][t] * scale_log2));
+    return __any_sync(every_lane, largest > 256);
+  }
+  template <int row_blocks, int columns>
+  FLASHBENCH_INLINE static void take_off(Fragment<row_blocks, columns>& s,
+                                         const Rows<row_blocks>& m) {
+    each(s, [&](float x, int i, int t) { return x - finite(m.x[i][t]); });
+  }
+
+  // S, from which m has been taken off if far, becomes P = exp(scale * (S - m)); with
+  // Raise::in_product, its exponents in base 2. No branch lies between this and the product, or
+  // they could not overlap.
+  template <Raise raise, int row_blocks, int columns>
+  FLASHBENCH_INLINE void weights(Fragment<row_blocks, columns>& s, const Rows<row_blocks>& m,
+                                 bool far) const {
+    Rows<row_blocks> offset;
+#pragma unroll
+    for (int i = 0; i < row_blocks; ++i)
+#pragma unroll
+      for (int t = 0; t < 2; ++t) offset.x[i][t] = far ? 0 : m.x[i][t] * scale_log2;
+    each(s, [&](float x, int i, int t) {
+      const float exponent = fmaf(x, scale_log2, -offset.x[i][t]);
+      return raise == Raise::in_product ? exponent : exp2_approximate(exponent);
+    });
   }
 
  private:
@@ -114,16 +113,19 @@ struct Softmax;
 // and where the new key would carry a good part of its row: relative to its own score its weight is
 // 1, and nothing is lost when it is rounded to 16 bits. (A lane's l is about a quarter of the
 // row's.) Each lane decides for its own keys; the row's maximum is only made when a lane says yes.
+// That is the one branch of a step. Whether scores are far from zero can only change with m, and is
+// kept in `is_far` from step to step.
 template <>
 struct Softmax<Normalize::once> : Exponentials {
   using Exponentials::Exponentials;
 
   template <class Warps>
   FLASHBENCH_INLINE void step(const Warps& warps, typename Warps::Scores& s, typename Warps::Row& m,
-                              typename Warps::Row& l, typename Warps::Output& o) const {
+                              typename Warps::Row& l, typename Warps::Output& o,
+                              bool& is_far) const {
     typename Warps::Row highest = m;
     warps.own_max(highest, s);
-    bool risen = false;
+    bool risen = is_far;
 #pragma unroll
     for (int i = 0; i < Warps::row_blocks; ++i)
 #pragma unroll
@@ -136,8 +138,10 @@ struct Softmax<Normalize::once> : Exponentials {
       m = highest;
       multiply(l, factor);
       multiply_rows(o, factor);
+      is_far = far(m);
+      if (is_far) take_off(s, m);
     }
-    weights<Warps::raise>(s, m);
+    weights<Warps::raise>(s, m, is_far);
   }
 
   template <class Warps>
@@ -158,13 +162,16 @@ struct Softmax<Normalize::each_step> : Exponentials {
 
   template <class Warps>
   FLASHBENCH_INLINE void step(const Warps& warps, typename Warps::Scores& s, typename Warps::Row& m,
-                              typename Warps::Row& l, typename Warps::Output& o) const {
+                              typename Warps::Row& l, typename Warps::Output& o,
+                              bool& is_far) const {
     typename Warps::Row highest = m;
     warps.row_max(highest, s);
     multiply(l, correction(m, highest));
     m = highest;
     multiply_rows(o, warps.total(l));
-    weights<Warps::raise>(s, m);
+    is_far = far(m);
+    if (is_far) take_off(s, m);
+    weights<Warps::raise>(s, m, is_far);
   }
 
   template <class Warps>

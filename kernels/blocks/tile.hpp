@@ -37,7 +37,7 @@ struct ForwardArguments {
   int batch_heads;               // B * Hq
   int shift;                     // row r sees the keys below r + 1 + shift
   int q_tiles;                   // of one head
-  int turns;                     // into which the grid divides the heads, where a block is a Q tile
+  int turns;                     // that the heads take, where blocks divide the Q tiles
   float scale;                   // of S = sign * Q K^T; always positive
   float scale_log2;              // scale * log2(e)
   float sign;                    // 1, or -1 or 0 where the problem's scale is

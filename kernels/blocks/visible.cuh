@@ -86,31 +86,64 @@ struct Visible<tile, Causal::skip> : Limits<tile> {
   }
 };
 
-template <Tile tile, Grid grid>
-struct QTiles;
-
-template <Tile tile>
-struct QTiles<tile, Grid::heads> {
-  int batch_head, begin, end;
-  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a)
-      : batch_head(blockIdx.x), begin(0), end(a.q_tiles) {}
+struct QTile {
+  int batch_head, tile;
 };
 
-// Some heads take turns; of those, the tiles with the most visible keys start first, so that the
-// short ones fill up the end of the grid.
-template <Tile tile>
-struct QTiles<tile, Grid::q_tiles> {
+// The Q tiles that a block works through one after the other.
+template <Grid grid>
+class QTiles;
+
+template <>
+class QTiles<Grid::heads> {
+ public:
+  int count;
+  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) : count(a.q_tiles) {}
+  FLASHBENCH_INLINE QTile operator[](int n) const { return {static_cast<int>(blockIdx.x), n}; }
+};
+
+// Some heads take turns; of those, the tiles with the most visible keys come first, so that the
+// short ones fill up the end of the grid. Where there are fewer blocks than tiles, each takes every
+// so many.
+template <>
+class QTiles<Grid::q_tiles> {
+ public:
+  int count;
+  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) : a_(a) {
+    const unsigned tiles = a.batch_heads * a.q_tiles;
+    count = (tiles - blockIdx.x + gridDim.x - 1) / gridDim.x;
+  }
+  FLASHBENCH_INLINE QTile operator[](int n) const {
+    const unsigned index = blockIdx.x + n * gridDim.x;
+    const unsigned tiles = a_.q_tiles, turns = a_.turns, few = a_.batch_heads / turns;
+    const unsigned longer = a_.batch_heads % turns, split = longer * (few + 1) * tiles;
+    const bool early = index < split;  // the first `longer` turns have a head more
+    const unsigned heads = early ? few + 1 : few, from = early ? index : index - split;
+    const unsigned turn = from / (heads * tiles), rest = from % (heads * tiles);
+    const unsigned head = (early ? 0 : longer * (few + 1)) + turn * heads + rest % heads;
+    return {static_cast<int>(head), static_cast<int>(tiles - 1 - rest / heads)};
+  }
+
+ private:
+  const ForwardArguments& a_;
+};
+
+// Those of a block that visits its Q tiles again and again: a head's, or one.
+template <Grid grid>
+struct QRange;
+
+template <>
+struct QRange<Grid::heads> {
+  int batch_head = blockIdx.x, begin = 0, end;
+  FLASHBENCH_INLINE explicit QRange(const ForwardArguments& a) : end(a.q_tiles) {}
+};
+
+template <>
+struct QRange<Grid::q_tiles> {
   int batch_head, begin, end;
-  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) {
-    const unsigned tiles = a.q_tiles, turns = a.turns, few = a.batch_heads / turns;
-    const unsigned longer = a.batch_heads % turns, split = longer * (few + 1) * tiles;
-    const bool early = blockIdx.x < split;  // the first `longer` turns have a head more
-    const unsigned heads = early ? few + 1 : few;
-    const unsigned block = early ? blockIdx.x : blockIdx.x - split;
-    const unsigned turn = block / (heads * tiles), rest = block % (heads * tiles);
-    batch_head = (early ? 0 : longer * (few + 1)) + turn * heads + rest % heads;
-    begin = tiles - 1 - rest / heads;
-    end = begin + 1;
+  FLASHBENCH_INLINE explicit QRange(const ForwardArguments& a) {
+    const QTile only = QTiles<Grid::q_tiles>(a)[0];
+    batch_head = only.batch_head, begin = only.tile, end = begin + 1;
   }
 };
 

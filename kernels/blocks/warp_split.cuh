@@ -64,9 +64,9 @@ struct WarpSplit<Element, tile, Split::queries> {
     multiply(l, quarter);
     return l;
   }
-  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t stage, Element* matrix,
-                               std::int64_t seq_stride, int first, int end) const {
-    store_rows<Element, tile>(o, stage, matrix, seq_stride, first, end);
+  FLASHBENCH_INLINE void store(const Output& o, Element* matrix, std::int64_t seq_stride, int first,
+                               int end) const {
+    store_columns(o, matrix, seq_stride, first + first_row, end);
   }
 
  private:
@@ -177,8 +177,8 @@ struct WarpSplit<Element, tile, Split::keys> {
   FLASHBENCH_INLINE Row share(const Row& l) const {
     return l;
   }
-  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t, Element* matrix,
-                               std::int64_t seq_stride, int first, int end) const {
+  FLASHBENCH_INLINE void store(const Output& o, Element* matrix, std::int64_t seq_stride, int first,
+                               int end) const {
     store_columns(o, matrix + first_column, seq_stride, first, end);
   }
 

@@ -95,15 +95,21 @@ inline FlashbenchStatus check_shared(std::int64_t bytes, const FlashbenchDevice&
                                   std::to_string(device.shared_bytes_per_block));
 }
 
+// Blocks that have room on a multiprocessor at a time.
+inline int resident_blocks(const void* function, int threads, std::int64_t dynamic_bytes) {
+  int resident = 0;
+  FLASHBENCH_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &resident, function, threads, static_cast<std::size_t>(dynamic_bytes)));
+  return resident;
+}
+
 // What the compiler and a launch of `blocks` make of a kernel.
 inline FlashbenchLaunch describe_launch(const char* name, const void* function, int threads,
                                         std::int64_t dynamic_bytes, std::int64_t blocks,
                                         const FlashbenchDevice& device) {
   cudaFuncAttributes attributes{};
   FLASHBENCH_CUDA(cudaFuncGetAttributes(&attributes, function));
-  int resident = 0;
-  FLASHBENCH_CUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &resident, function, threads, static_cast<std::size_t>(dynamic_bytes)));
+  const int resident = resident_blocks(function, threads, dynamic_bytes);
   FlashbenchLaunch launch{};
   launch.kernel = name;
   launch.registers = attributes.numRegs;

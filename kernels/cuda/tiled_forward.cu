@@ -8,7 +8,8 @@
 namespace flashbench::kernels {
 namespace {
 
-std::int64_t blocks_of(const TiledForward& forward, const Tile& tile, const FlashbenchProblem& p) {
+// What blocks can be given: a head, or a Q tile.
+std::int64_t shares_of(const TiledForward& forward, const Tile& tile, const FlashbenchProblem& p) {
   if (p.seq_q == 0) return 0;
   const std::int64_t tiles = forward.rung.grid == Grid::heads ? 1 : ceil_div(p.seq_q, tile.br);
   return batch_heads_of(p) * tiles;
@@ -69,11 +70,11 @@ FlashbenchTraffic traffic_of(const Rung& rung, const Tile& tile, const Flashbenc
 
 // Heads are dealt with in turns of equal size, few enough at a time to find their K and V in the L2
 // cache, but enough to fill the multiprocessors twice: long tiles are then followed by short ones.
-int turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevice& device) {
+int turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevice& device,
+             std::int64_t resident) {
   const std::int64_t heads = std::max<std::int64_t>(batch_heads_of(p), 1);
   const std::int64_t head_bytes = 4 * std::max<std::int64_t>(p.seq_k, 1) * p.head_dim;
   const std::int64_t cached = device.l2_bytes / 3 / head_bytes * (p.query_heads / p.kv_heads);
-  const std::int64_t resident = std::int64_t{tile.blocks} * device.multiprocessors;
   const std::int64_t filling = ceil_div(2 * resident * tile.br, std::max<std::int64_t>(p.seq_q, 1));
   return static_cast<int>(
       std::max<std::int64_t>(1, heads / std::max({cached, filling, std::int64_t{1}})));
@@ -81,7 +82,7 @@ int turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevic
 
 ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
                               const FlashbenchProblem& p, const FlashbenchDevice& device,
-                              void* workspace) {
+                              std::int64_t resident, void* workspace) {
   ForwardArguments a{};
   if (forward.rung.loop == Loop::kv_outer) {
     a.running_o = static_cast<float*>(workspace);
@@ -95,7 +96,7 @@ ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
   a.batch_heads = static_cast<int>(batch_heads_of(p));
   a.shift = static_cast<int>(shift_of(p));
   a.q_tiles = static_cast<int>(ceil_div(p.seq_q, tile.br));
-  a.turns = turns_of(tile, p, device);
+  a.turns = turns_of(tile, p, device, resident);
   a.sign = p.scale > 0 ? 1.0f : p.scale < 0 ? -1.0f : 0.0f;
   a.scale = p.scale == 0 ? 1.0f : static_cast<float>(std::abs(p.scale));
   a.scale_log2 = static_cast<float>((p.scale == 0 ? 1.0 : std::abs(p.scale)) * 1.4426950408889634);
@@ -110,7 +111,7 @@ FlashbenchStatus supports(const TiledForward& forward, const FlashbenchProblem& 
   if (kernel.function == nullptr)
     return unsupported(message,
                        "not built for this dtype with head_dim " + std::to_string(p.head_dim));
-  if (blocks_of(forward, kernel.tile, p) > largest_grid)
+  if (shares_of(forward, kernel.tile, p) > largest_grid)
     return unsupported(message, "needs more than 2^31 - 1 blocks");
   return check_shared(kernel.shared_bytes, device, message);
 }
@@ -135,11 +136,19 @@ ForwardInstance create(const TiledForward& forward, const FlashbenchProblem& p,
   const TiledKernel kernel = forward.find(p.dtype, p.head_dim);
   FLASHBENCH_CUDA(cudaFuncSetAttribute(kernel.function, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                        static_cast<int>(kernel.shared_bytes)));
-  ForwardInstance instance{kernel, arguments_of(forward, kernel.tile, p, device, workspace),
-                           blocks_of(forward, kernel.tile, p)};
-  out->launches[out->launch_count++] =
-      describe_launch(forward.kernel, kernel.function, kernel.tile.threads(), kernel.shared_bytes,
-                      instance.blocks, device);
+  const int threads = kernel.tile.threads();
+  const std::int64_t resident =
+      std::int64_t{resident_blocks(kernel.function, threads, kernel.shared_bytes)} *
+      device.multiprocessors;
+  ForwardInstance instance{kernel,
+                           arguments_of(forward, kernel.tile, p, device, resident, workspace),
+                           shares_of(forward, kernel.tile, p)};
+  // Tiles of equal length can be dealt in advance; others the hardware deals as blocks end.
+  const bool equal = forward.rung.causal == Causal::visit_all || p.mask == FLASHBENCH_FULL;
+  if (forward.rung.loop == Loop::q_outer && forward.rung.grid == Grid::q_tiles && equal)
+    instance.blocks = std::min(instance.blocks, resident);
+  out->launches[out->launch_count++] = describe_launch(
+      forward.kernel, kernel.function, threads, kernel.shared_bytes, instance.blocks, device);
   return instance;
 }
 

@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   auto& shared = *reinterpret_cast<KvOuterShared<Kernel>*>(memory);
   using Warps = WarpSplit<Element, tile, rung.split>;
   const Warps warps(shared.exchange);
-  const QTiles<tile, rung.grid> q_tiles(args);
+  const QRange<rung.grid> q_tiles(args);
   const Head<Element> head(args, q_tiles.batch_head);
   const Visible<tile, rung.causal> visible(args);
   const Softmax<rung.normalize> softmax(args);
@@ -77,14 +77,15 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
       warps.scores(s, q_tile, kv);
       softmax.orient(s);
       visible.mask(warps, s, i, j);
-      softmax.step(warps, s, m, l, o);
+      bool is_far = softmax.far(m);
+      softmax.step(warps, s, m, l, o, is_far);
       warps.accumulate(o, l, s, kv);
       softmax.settle(warps, o, l);
       if (j < visible.kv_end(i) - 1) {
         running.store(warps, first, o, m, l);
       } else {
         softmax.finish(warps, o, l);
-        warps.store(o, q_tile, head.o, args.o_strides.seq, first, args.seq_q);
+        warps.store(o, head.o, args.o_strides.seq, first, args.seq_q);
         stats.save(warps, head.rows, first, m, l);
       }
     }

@@ -90,9 +90,8 @@ __global__ void __launch_bounds__(Kernel::q_outer_tile.threads(), Kernel::q_oute
     warps.accumulate(dq, unused, s, keys);
   }
   multiply(dq, args.scale);
-  warps.store(dq, shared_address(shared.q),
-              matrix_of<Element>(args.dq, args.dq_strides, at.batch, at.head), args.dq_strides.seq,
-              first, args.seq_q);
+  warps.store(dq, matrix_of<Element>(args.dq, args.dq_strides, at.batch, at.head),
+              args.dq_strides.seq, first, args.seq_q);
 }
 
 }  // namespace flashbench::kernels

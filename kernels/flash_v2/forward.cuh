@@ -7,8 +7,9 @@
 //     O_i = O / l;  LSE_i = m + ln l
 //
 // HBM: Q, K, V are read, O and the statistics written once a Q tile. Shared memory: one Q tile, and
-// `stages` tiles each of K and V. Registers: S, O, m, l. Its neighbour flash_v1 walks the same
-// tiles the other way round and carries O, m and l through HBM.
+// two tiles each of K and V: the one in use and the next. Registers: S, O, m, l. A block that has
+// several Q tiles fetches the beginning of the next one during its last step. Its neighbour
+// flash_v1 walks the same tiles the other way round and carries O, m and l through HBM.
 #pragma once
 
 #include "kernels/blocks/online_softmax.cuh"
@@ -27,62 +28,102 @@ struct QOuterShared {
   [[no_unique_address]] typename WarpSplit<Element, tile, Kernel::rung.split>::Exchange exchange;
 };
 
+// S turns its sign with Q, once a tile of Q and not once a tile of S.
+template <int rows, int d, class Element>
+FLASHBENCH_INLINE void turn_sign(Element (&q)[rows][d], float sign) {
+  if (sign == 1) return;
+  await_tiles<0>();
+  for (int at = threadIdx.x; at < rows * d; at += blockDim.x) {
+    Element& x = q[at / d][at % d];
+    x = Element(static_cast<float>(x) * sign);
+  }
+  __syncthreads();
+}
+
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     forward_q_outer(const __grid_constant__ ForwardArguments args) {
   using Element = typename Kernel::Element;
   constexpr Tile tile = Kernel::tile;
   constexpr Rung rung = Kernel::rung;
+  static_assert(tile.stages == 2, "one tile of K and V is used while the next one comes");
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<QOuterShared<Kernel>*>(memory);
   using Warps = WarpSplit<Element, tile, rung.split>;
   const Warps warps(shared.exchange);
-  const QTiles<tile, rung.grid> q_tiles(args);
-  const Head<Element> head(args, q_tiles.batch_head);
+  const QTiles<rung.grid> q_tiles(args);
   const Visible<tile, rung.causal> visible(args);
   const Softmax<rung.normalize> softmax(args);
   const RowStats<rung.saved> stats{args};
 
-  for (int i = q_tiles.begin; i < q_tiles.end; ++i) {
-    const int first = i * tile.br, kv_tiles = visible.kv_end(i), last = kv_tiles - 1;
-    TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, i, 1);
-    TileStream<Element, tile, tile.bc> k(head.k, args.k_strides.seq, last, -1);
-    TileStream<Element, tile, tile.bc> v(head.v, args.v_strides.seq, last, -1);
-    q.copy(shared_address(shared.q), args.seq_q - first);              // (Br, d)
-    k.copy(shared_address(shared.k[0]), args.seq_k - last * tile.bc);  // (Bc, d)
-    v.copy(shared_address(shared.v[0]), args.seq_k - last * tile.bc);  // (Bc, d)
+  int stage = 0;  // of K and V
+  TileStream<Element, tile, tile.bc> k(args.k_strides.seq, -1), v(args.v_strides.seq, -1);
+  auto fetch_q = [&](QTile at) {
+    const Head<Element> head(args, at.batch_head);
+    TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, at.tile, 1);
+    q.copy(shared_address(shared.q), args.seq_q - at.tile * tile.br);  // (Br, d)
     commit_copies();
-    auto fetch = [&](int n) {  // the n-th tile from the end; only the last one can be partial
-      if (n < kv_tiles) {
-        k.copy(shared_address(shared.k[n % tile.stages]));
-        v.copy(shared_address(shared.v[n % tile.stages]));
-      }
-      commit_copies();
-    };
-#pragma unroll
-    for (int n = 1; n < tile.stages - 1; ++n) fetch(n);
+  };
+  auto fetch_last_kv = [&](QTile at, int stage) {  // the one that can be partial
+    const Head<Element> head(args, at.batch_head);
+    const int last = visible.kv_end(at.tile) - 1, present = args.seq_k - last * tile.bc;
+    k.seek(head.k, last), v.seek(head.v, last);
+    k.copy(shared_address(shared.k[stage]), present);  // (Bc, d)
+    v.copy(shared_address(shared.v[stage]), present);  // (Bc, d)
+  };
+  fetch_last_kv(q_tiles[0], stage);
+  fetch_q(q_tiles[0]);
 
+  for (int n = 0; n < q_tiles.count; ++n) {
+    const QTile at = q_tiles[n];
     typename Warps::Output o;  // (Br, d)
     typename Warps::Row m, l;  // (Br)
     fill(o, 0), fill(m, -INFINITY), fill(l, 0);
-    for (int n = 0, j = last; n < kv_tiles; ++n, --j) {
-      await_tiles<tile.stages - 2>();
-      fetch(n + tile.stages - 1);
+    turn_sign(shared.q, args.sign);
+    bool is_far = true;
+    int j = visible.kv_end(at.tile) - 1;
+    // fetch_kv is called when the other stage is free, fetch_q when the scores are made.
+    auto step = [&](auto has_mask, auto fetch_kv, auto fetch_q) {
+      await_tiles<0>();
+      fetch_kv(stage ^ 1);
+      commit_copies();
       typename Warps::Scores s;  // (Br, Bc)
       typename Warps::Operands kv;
-      warps.take(kv, shared_address(shared.k[n % tile.stages]),
-                 shared_address(shared.v[n % tile.stages]));
+      warps.take(kv, shared_address(shared.k[stage]), shared_address(shared.v[stage]));
       warps.scores(s, shared_address(shared.q), kv);
-      softmax.orient(s);
-      visible.mask(warps, s, i, j);
-      softmax.step(warps, s, m, l, o);
+      fetch_q();
+      if constexpr (has_mask.value) visible.mask(warps, s, at.tile, j);
+      softmax.step(warps, s, m, l, o, is_far);
       warps.accumulate(o, l, s, kv);
       softmax.settle(warps, o, l);
-    }
+      stage ^= 1, --j;
+    };
+    auto next_kv = [&](int stage) {
+      k.copy(shared_address(shared.k[stage]));
+      v.copy(shared_address(shared.v[stage]));
+    };
+    auto nothing = [] {};
+    const int unmasked_end = max(1, visible.unmasked_end(at.tile));
+#pragma unroll 1
+    while (j >= unmasked_end) step(std::true_type(), next_kv, nothing);
+#pragma unroll 1
+    while (j > 0) step(std::false_type(), next_kv, nothing);
+    const bool more = n + 1 < q_tiles.count;
+    step(
+        std::true_type(),
+        [&](int stage) {
+          if (more) fetch_last_kv(q_tiles[n + 1], stage);
+        },
+        [&] {
+          if (!more) return;
+          __syncthreads();  // every warp is done with this tile of Q
+          fetch_q(q_tiles[n + 1]);
+        });
+    const Head<Element> head(args, at.batch_head);
+    const int first = at.tile * tile.br;
     softmax.finish(warps, o, l);
-    warps.store(o, shared_address(shared.q), head.o, args.o_strides.seq, first, args.seq_q);
+    warps.store(o, head.o, args.o_strides.seq, first, args.seq_q);
     stats.save(warps, head.rows, first, m, l);
-    __syncthreads();  // the next Q tile overwrites this one
   }
 }
 
