@@ -8,8 +8,6 @@ namespace flashbench::findings {
 
 namespace {
 
-constexpr Wanted v1{"v1"}, v2{"v2"};
-
 template <class Judge>
 Finding of_forward(const Report& report, const Judge& judge) {
   return of_counted(report, v1, v2, [&](const Row& one, const Row& two) {

@@ -11,8 +11,6 @@ namespace flashbench::findings {
 
 namespace {
 
-constexpr Wanted v1{"v1"}, v2{"v2"};
-
 std::optional<double> error_ratio(const Row& row, const char* tensor) {
   for (const TensorCheck& check : row.numerics)
     if (check.tensor == tensor) return check.ratio;

@@ -8,11 +8,12 @@ namespace flashbench::findings {
 
 namespace {
 
-constexpr Wanted naive{"naive", Pass::bwd}, v1{"v1", Pass::bwd}, v2{"v2", Pass::bwd};
+constexpr Wanted naive_backward{"naive", Pass::bwd}, v1_backward{"v1", Pass::bwd},
+    v2_backward{"v2", Pass::bwd};
 
 template <class Judge>
 Finding of_backward(const Report& report, const Judge& judge) {
-  return of_counted(report, v1, v2, [&](const Row& one, const Row& two) {
+  return of_counted(report, v1_backward, v2_backward, [&](const Row& one, const Row& two) {
     const double steps = backward_steps(one);
     if (steps < 2) return cannot_tell("its sequence is a single K/V tile");
     return judge(one, two, steps);
@@ -65,7 +66,7 @@ Finding both_sides_of_d_agree(const Report& report) {
                  fmt::format("check of dQ: by rowsum(dP * P) (naive) {}, by rowsum(dO * O) (v2) {}",
                              name(of_left), name(of_right)));
   };
-  return of_counted(report, naive, v2, judge, Wrong::taken);
+  return of_counted(report, naive_backward, v2_backward, judge, Wrong::taken);
 }
 
 Finding d_is_computed_once(const Report& report) {

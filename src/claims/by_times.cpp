@@ -14,7 +14,7 @@ namespace flashbench::findings {
 
 namespace {
 
-constexpr Wanted v1{"v1"}, v2{"v2"}, v2_causal{"v2", Pass::fwd, Mask::causal};
+constexpr Wanted v2_causal{"v2", Pass::fwd, Mask::causal};
 
 std::string tokens(std::int64_t seq) {
   return seq % 1024 == 0 ? fmt::format("{}k", seq / 1024) : std::to_string(seq);

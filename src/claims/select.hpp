@@ -21,6 +21,9 @@ struct Wanted {
   Pass pass = Pass::fwd;
   Mask mask = Mask::full;
 };
+namespace findings {
+inline constexpr Wanted v1{"v1"}, v2{"v2"};
+}
 std::string described(const Wanted&);  // "v1 fwd full"
 
 // On the report's device (the GPU's, where a CPU's rows stand beside them), whatever their status.

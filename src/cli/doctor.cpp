@@ -125,18 +125,18 @@ MachineState machine_before() {
   return machine;
 }
 
-struct Measured {
+struct Repeats {
   std::vector<Row> rows;  // of all repeats, each in the plan's order
   bool interrupted = false;
 };
 
-Measured measure(const DoctorWords& words, const Roster& roster) {
+Repeats measure(const DoctorWords& words, const Roster& roster) {
   Console console;
   for (const std::string& notice : roster.notices) console.warn(notice);
   Options options = words.options;
   options.check = Check::none;  // the same code twice: its numbers are not the question
   const Plan plan = plan_of(roster);
-  Measured measured;
+  Repeats measured;
   for (std::int64_t i = 0; i < words.repeats && !measured.interrupted; ++i) {
     ScheduleEvents events;
     events.progress = [&](const std::string& what, std::size_t done, std::size_t of, double) {
@@ -262,7 +262,7 @@ int doctor_command(const Arguments& arguments) {
   const InterruptScope scope;  // until all is written
   MachineState machine = machine_before();
   const auto before = read_cpu_times();
-  const Measured measured = measure(words, roster);
+  const Repeats measured = measure(words, roster);
   const auto after = read_cpu_times();
   if (before && after) machine.stolen = stolen_share(*before, *after);
   for (const Row& row : measured.rows)

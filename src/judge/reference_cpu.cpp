@@ -14,19 +14,19 @@ namespace flashbench::judge {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t score_bytes = std::int64_t{64} << 20;  // held at once by a call
+constexpr std::int64_t block_score_bytes = std::int64_t{64} << 20;  // held at once by a call
 
 // Rows of a block taken at a time, so that long keys do not need unbounded memory.
-std::int64_t slice_rows(const Problem& problem) {
+std::int64_t block_slice_rows(const Problem& problem) {
   const std::int64_t row = std::max<std::int64_t>(problem.seq_k, 1) * 12;
-  return std::clamp<std::int64_t>(score_bytes / row, 4, block_rows);
+  return std::clamp<std::int64_t>(block_score_bytes / row, 4, block_rows);
 }
 
 class CpuReference : public Reference {
  public:
   std::int64_t footprint(const Problem& problem) const override {
     const std::int64_t keys = problem.seq_k * problem.head_dim * 24;
-    return keys + 12 * problem.seq_k * slice_rows(problem) + (1 << 20);
+    return keys + 12 * problem.seq_k * block_slice_rows(problem) + (1 << 20);
   }
   std::vector<BlockReference> forward(const Inputs&, std::span<const Block>) const override;
   void round_scores(const Inputs& inputs, std::span<const Block> blocks,
@@ -93,7 +93,7 @@ std::vector<BlockReference> CpuReference::forward(const Inputs& inputs,
   std::vector<BlockReference> references;
   if (blocks.empty()) return references;
   const Keys keys(inputs, blocks.front().batch, blocks.front().head);
-  const std::int64_t rows = slice_rows(inputs.problem());
+  const std::int64_t rows = block_slice_rows(inputs.problem());
   for (const Block& block : blocks) {
     BlockReference reference;
     std::vector<float> other;

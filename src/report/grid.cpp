@@ -14,9 +14,13 @@
 
 namespace flashbench {
 
+std::optional<double> percent(const std::optional<double>& part) {
+  return part ? std::optional(100 * *part) : std::nullopt;
+}
+
 namespace {
 
-using Figure = std::function<std::optional<double>(const Row&)>;
+using FigureOfRow = std::function<std::optional<double>(const Row&)>;
 using Words = std::function<std::string(const Row&)>;
 
 Column text_column(const std::string& heading, const Report& report, const Words& words) {
@@ -29,7 +33,7 @@ Column text_column(const std::string& heading, const Report& report, const Words
 
 // Figures of a row's run: none where it is not ok.
 Column run_column(const std::string& heading, const Report& report, int digits,
-                  const Figure& figure) {
+                  const FigureOfRow& figure) {
   std::vector<std::optional<double>> values;
   for (const Row& row : report.rows)
     values.push_back(row.status == Status::ok ? figure(row) : std::nullopt);
@@ -38,10 +42,6 @@ Column run_column(const std::string& heading, const Report& report, int digits,
 
 bool any(const Report& report, const std::function<bool(const Row&)>& holds) {
   return std::any_of(report.rows.begin(), report.rows.end(), holds);
-}
-
-std::optional<double> percent(const std::optional<double>& part) {
-  return part ? std::optional(100 * *part) : std::nullopt;
 }
 
 std::optional<double> gigabytes_per_second(const Row& row) {

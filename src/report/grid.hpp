@@ -2,6 +2,7 @@
 // each; missing figures are "n/a".
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -97,5 +98,6 @@ inline constexpr const char* missing = "n/a";
 std::string or_missing(const std::string&);
 // A column of figures with as many decimals as its smallest needs for `digits` significant digits.
 Column figures(const std::string& heading, const std::vector<std::optional<double>>&, int digits);
+std::optional<double> percent(const std::optional<double>& part);
 
 }  // namespace flashbench

@@ -9,7 +9,7 @@ namespace flashbench {
 namespace {
 
 // XML 1.0 has no way to write most control characters, U+FFFE and U+FFFF: they become spaces.
-std::string escaped(const std::string& given) {
+std::string xml_escaped(const std::string& given) {
   std::string result;
   const std::string text = as_utf8(given);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -63,12 +63,12 @@ std::string test_case(const Row& row) {
   const bool timed = row.status == Status::ok && row.time;
   const std::string open = fmt::format(
       "    <testcase classname=\"flashbench{}\" name=\"{}\"{}",
-      row.what.impl.empty() ? "" : "." + escaped(row.what.impl), escaped(shown_key(row)),
+      row.what.impl.empty() ? "" : "." + xml_escaped(row.what.impl), xml_escaped(shown_key(row)),
       timed ? fmt::format(" time=\"{}\"", row.time->median * 1e-3) : "");
   const char* element = element_of(row.status);
   if (!element) return open + "/>\n";
   return fmt::format("{}>\n      <{} message=\"{}\"/>\n    </testcase>\n", open, element,
-                     escaped(message_of(row)));
+                     xml_escaped(message_of(row)));
 }
 
 }  // namespace
@@ -91,8 +91,8 @@ std::string render_junit(const Report& report) {
   return fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites {0}>\n"
       "  <testsuite name=\"{1}\" {0}{2}>\n{3}  </testsuite>\n</testsuites>\n",
-      counts, escaped(label),
-      report.started.empty() ? "" : fmt::format(" timestamp=\"{}\"", escaped(report.started)),
+      counts, xml_escaped(label),
+      report.started.empty() ? "" : fmt::format(" timestamp=\"{}\"", xml_escaped(report.started)),
       cases);
 }
 

@@ -25,7 +25,7 @@ Figure times_standard(const Report& report, const Row& row) {
   return std::nullopt;
 }
 
-const document::Relative* documents(const Line& line) {
+const document::Relative* documented_relative(const Line& line) {
   const Case& what = line.front()->what;
   const auto* found = std::ranges::find_if(
       document::relative, [&](const auto& each) { return each.impl == what.impl; });
@@ -49,7 +49,7 @@ void add_direction(Grid& grid, const Report& report, const std::vector<Line>& li
     times.push_back(timed ? Figure(row->time->median) : std::nullopt);
     widths.push_back(timed ? half_width_percent(*row) : std::nullopt);
     factors.push_back(timed ? times_standard(report, *row) : std::nullopt);
-    const document::Relative* said = documents(line);
+    const document::Relative* said = documented_relative(line);
     by_document.push_back(said ? Figure(said->*direction.documents) : std::nullopt);
   }
   const std::string name = direction.name;
@@ -71,7 +71,7 @@ Grid relative_view(const Report& report) {
   for (const Line& line : lines) impl.cells.push_back(or_missing(line.front()->what.impl));
   Column& name = grid.columns.emplace_back(Column{"in the document", false, {}});
   for (const Line& line : lines) {
-    const document::Relative* said = documents(line);
+    const document::Relative* said = documented_relative(line);
     name.cells.emplace_back(said ? said->name : "-");
   }
   add_axis_columns(grid, report, lines, {"impl", "source", "pass"});

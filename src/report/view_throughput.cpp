@@ -17,17 +17,13 @@ const Row* measured(const Line& line, const char* impl) {
   return row && row->status == Status::ok ? row : nullptr;
 }
 
-Figure percent(const Figure& share) {
-  return share ? Figure(100 * *share) : std::nullopt;
-}
-
 std::optional<Ratio> v2_over_v1(const Line& line) {
   const Row *v1 = measured(line, "v1"), *v2 = measured(line, "v2");
   return v1 && v2 && v1->time && v2->time ? ratio(*v1->time, *v2->time) : std::nullopt;
 }
 
 // The document names no shape; what it does name, the length, has to be the line's.
-const document::Throughput* documents(const Line& line) {
+const document::Throughput* documented_throughput(const Line& line) {
   const Problem& problem = line.front()->what.problem;
   if (line.front()->what.pass != Pass::fwd || problem.seq_k != problem.seq_q) return nullptr;
   for (const document::Throughput& each : document::throughput)
@@ -74,7 +70,7 @@ void add_measured(Grid& grid, const std::vector<Line>& lines) {
 void add_documents(Grid& grid, const std::vector<Line>& lines) {
   const auto of = [](auto value) {
     return [value](const Line& line) {
-      const document::Throughput* each = documents(line);
+      const document::Throughput* each = documented_throughput(line);
       return each ? Figure(value(*each)) : std::nullopt;
     };
   };

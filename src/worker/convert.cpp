@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<const char*, FLASHBENCH_OPERANDS> operands{
     "q", "k", "v", "o", "statistics", "scores", "do", "dq", "dk", "dv"};
 
-Traffic from_c(const FlashbenchTraffic& traffic) {
+Traffic traffic_from_c(const FlashbenchTraffic& traffic) {
   Traffic result;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     if (traffic.read[i] != 0) result.read[operands[i]] = traffic.read[i];
@@ -71,7 +71,7 @@ Cost from_c(const FlashbenchCost& cost) {
        ++i) {
     const FlashbenchKernelCost& kernel = cost.kernels[i];
     result.kernels.push_back({text(kernel.kernel), static_cast<Pipe>(kernel.pipe), kernel.flops,
-                              kernel.exponentials, from_c(kernel.traffic)});
+                              kernel.exponentials, traffic_from_c(kernel.traffic)});
   }
   if (cost.saves & FLASHBENCH_SAVES_LSE) result.saves.push_back("lse");
   if (cost.saves & FLASHBENCH_SAVES_M_AND_L) result.saves.insert(result.saves.end(), {"m", "l"});
@@ -79,8 +79,13 @@ Cost from_c(const FlashbenchCost& cost) {
 }
 
 Counts from_c(const FlashbenchCounts& counts) {
-  return {from_c(counts.traffic), counts.exponentials, counts.divisions, counts.corrections,
-          counts.merges,          counts.barriers,     counts.flops};
+  return {traffic_from_c(counts.traffic),
+          counts.exponentials,
+          counts.divisions,
+          counts.corrections,
+          counts.merges,
+          counts.barriers,
+          counts.flops};
 }
 
 std::vector<Launch> launches_of(const FlashbenchInstance& instance) {

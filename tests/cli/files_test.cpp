@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -22,7 +23,7 @@ class Files : public testing::Test {
   void SetUp() override {
     fs::copy_file(flashbench_program, bin / "flashbench");
     for (const char* name : {"flashbench-worker-cpu", "flashbench-judge"})
-      fs::create_symlink(FLASHBENCH_FAKE_WORKER, bin / name);
+      fs::create_symlink(fake_worker, bin / name);
   }
   Outcome says(const Arguments& words) {
     return Program(bin / "flashbench", words, {{"FAKE_NAMES", "ok,noisy"}}).wait(60);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -19,7 +20,7 @@ class Installed : public testing::Test {
   void SetUp() override {
     std::filesystem::copy_file(flashbench_program, bin / "flashbench");
     for (const char* name : {"flashbench-worker-cpu", "flashbench-judge"})
-      std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, bin / name);
+      std::filesystem::create_symlink(fake_worker, bin / name);
   }
   Program start(const Arguments& words, Environment environment = {}) const {
     environment.emplace_back("FAKE_NAMES",

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -22,7 +23,7 @@ class Run : public testing::Test {
   void SetUp() override {
     fs::copy_file(flashbench_program, bin / "flashbench");
     for (const char* name : {"flashbench-worker-cpu", "flashbench-judge"})
-      fs::create_symlink(FLASHBENCH_FAKE_WORKER, bin / name);
+      fs::create_symlink(fake_worker, bin / name);
   }
   Program start(const Arguments& words) {
     return Program(bin / "flashbench", words,

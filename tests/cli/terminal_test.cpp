@@ -9,6 +9,7 @@
 #include <regex>
 #include <stdexcept>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -60,7 +61,7 @@ class Terminal : public testing::Test {
   void SetUp() override {
     fs::copy_file(flashbench_program, bin / "flashbench");
     for (const char* name : {"flashbench-worker-cpu", "flashbench-judge"})
-      fs::create_symlink(FLASHBENCH_FAKE_WORKER, bin / name);
+      fs::create_symlink(fake_worker, bin / name);
   }
   TemporaryFolder bin;
   const Arguments words{"--device", "cpu",           "--seq",         "64",

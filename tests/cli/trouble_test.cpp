@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "cli/installed.hpp"
+#include "support/places.hpp"
 #include "support/text.hpp"
 
 namespace flashbench::test {
@@ -109,7 +110,7 @@ std::string line_of(const std::string& text, const std::string& word) {
 }
 
 TEST_F(Trouble, ADryRunWithoutAGpuSaysByWhichDeviceItPlans) {
-  fs::create_symlink(FLASHBENCH_FAKE_WORKER, bin / "flashbench-worker-cuda");
+  fs::create_symlink(fake_worker, bin / "flashbench-worker-cuda");
   const Arguments words{"--device", "cuda", "--impl", "ok", "--dry-run", "--seq", "64"};
   const Outcome plan = start(words, {{"FAKE_STAND_IN", "NVIDIA H200"}}).wait();
   EXPECT_EQ(plan.exit_code, 0) << plan.err;

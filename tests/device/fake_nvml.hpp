@@ -4,11 +4,13 @@
 #include <cstdlib>
 #include <string>
 
+#include "support/places.hpp"
+
 namespace flashbench::test {
 
 class FakeNvml {
  public:
-  explicit FakeNvml(const std::string& lines, const char* library = FLASHBENCH_FAKE_NVML) {
+  explicit FakeNvml(const std::string& lines, const char* library = fake_nvml) {
     setenv("FLASHBENCH_NVML", library, 1);
     setenv("FAKE_NVML", lines.c_str(), 1);
   }

@@ -8,6 +8,7 @@
 #include "device/monitor.hpp"
 #include "device/uuid.hpp"
 #include "roster/roster.hpp"
+#include "support/places.hpp"
 
 namespace flashbench {
 namespace {
@@ -39,7 +40,7 @@ class OnAGpu : public testing::Test {
  protected:
   void SetUp() override {
     try {
-      worker_ = call_roster("cuda", {FLASHBENCH_BIN}).workers.front();
+      worker_ = call_roster("cuda", {test::bin_folder}).workers.front();
     } catch (const DeviceError& error) {
       GTEST_SKIP() << error.what();
     }

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -21,7 +22,7 @@ class Builds {
   Builds() {
     fs::copy_file(flashbench_program, folder_ / "flashbench");
     for (const char* name : {"flashbench-worker-cpu", "flashbench-judge"})
-      fs::create_symlink(FLASHBENCH_FAKE_WORKER, folder_ / name);
+      fs::create_symlink(fake_worker, folder_ / name);
   }
   // A build whose worker is started with these variables; `where` its programs lie in.
   std::string add(const std::string& name, const std::string& where,
@@ -29,7 +30,7 @@ class Builds {
     fs::create_directories(folder_.path() / name / where);
     const std::string program =
         folder_.write(name + "/" + where + "/flashbench-worker-cpu",
-                      "#!/bin/sh\n" + variables + " exec " FLASHBENCH_FAKE_WORKER " \"$@\"\n");
+                      "#!/bin/sh\n" + variables + " exec " + fake_worker + " \"$@\"\n");
     fs::permissions(program, fs::perms::owner_all);
     return folder_ / name;
   }
@@ -108,7 +109,7 @@ TEST(Against, AFolderWithoutAWorkerIsRefused) {
 TEST(Against, ThisVeryBuildIsCheckedAndTimedBesideItself) {
   const Outcome run =
       flashbench_says({"--device", "cpu", "--impl", "v2", "--seq", "128", "--time-budget", "0.2",
-                       "--against", "itself=" FLASHBENCH_BIN, "--threshold", "99%"});
+                       "--against", std::string("itself=") + bin_folder, "--threshold", "99%"});
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, ContainsRegex("v2 +built-in .* pass .* ok"));
   EXPECT_THAT(run.out, ContainsRegex("v2 +against:itself .* pass .* ok"));

@@ -6,6 +6,7 @@
 #include "end_to_end/recipes/recipe.hpp"
 #include "end_to_end/recipes/worker.hpp"
 #include "record/hardware_counters.hpp"
+#include "support/places.hpp"
 
 namespace flashbench::test {
 namespace {
@@ -32,7 +33,7 @@ std::vector<std::string> gpu_uuids() {
 // Not of the fixture above, which would skip.
 TEST(GpuMachine, UsesTheGpuThatItsDriverShows) {
   if (gpu_uuids().empty()) GTEST_SKIP() << "nvidia-smi shows no whole GPU";
-  if (access(FLASHBENCH_BIN "/flashbench-worker-cuda", X_OK) != 0)
+  if (access(in_bin("flashbench-worker-cuda").c_str(), X_OK) != 0)
     GTEST_SKIP() << "built without CUDA";
   EXPECT_EQ(why_not_tested(), "");
 }

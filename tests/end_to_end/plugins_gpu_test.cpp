@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/places.hpp"
 #include "support/tested_device.hpp"
 #include "support/text.hpp"
 
@@ -31,9 +32,8 @@ TEST_F(Selftest, CatchesTheThirteenFaultsInUnderAMinute) {
 // memory lies.
 class Timer : public OnDevice {};
 TEST_F(Timer, OfAPluginAndOfTheBuiltInAgree) {
-  const auto rows =
-      rows_of({"--device", "cuda", "--impl", "v2", "--seq", "4k", "--time-budget", "5", "--plugin",
-               FLASHBENCH_BIN "/flashbench-builtin-cuda.so", "--json", "-"});
+  const auto rows = rows_of({"--device", "cuda", "--impl", "v2", "--seq", "4k", "--time-budget",
+                             "5", "--plugin", in_bin("flashbench-builtin-cuda.so"), "--json", "-"});
   ASSERT_EQ(rows.size(), 2U);
   double times[2], width = 0.005;
   for (int i = 0; i < 2; ++i) {
@@ -60,7 +60,7 @@ TEST_F(Example, InCudaIsCheckedAndTimedInEveryShapeItDoes) {
                                   "--mask",        "full,causal",
                                   "--layout",      "bshd,bhsd",
                                   "--time-budget", "0.05",
-                                  "--plugin",      FLASHBENCH_BIN "/flashbench-example-cuda.so",
+                                  "--plugin",      in_bin("flashbench-example-cuda.so"),
                                   "--json",        "-"})) {
     if (row.at("impl") != "example-cuda") continue;
     EXPECT_EQ(row.at("status"), "ok") << row.at("key") << row.at("reason");

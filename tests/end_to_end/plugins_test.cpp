@@ -8,6 +8,7 @@
 
 #include "flashbench/attention.h"
 #include "record/messages.hpp"
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -19,7 +20,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::string c_plugin = FLASHBENCH_BIN "/flashbench-example.so";
+const std::string c_plugin = in_bin("flashbench-example.so");
 const std::string python_plugin = FLASHBENCH_SOURCE "/plugins/example/attention.py";
 const Arguments tiny{"--device", "cpu", "--seq", "48", "--head-dim", "16", "--time-budget", "0.1"};
 
@@ -69,7 +70,7 @@ TEST(Plugins, WorkWhereTheyAreInstalled) {
   fs::copy(flashbench_program, prefix.path() / "bin");
   for (const char* program : {"flashbench-worker-cpu", "flashbench-worker-plugin",
                               "flashbench-judge", "libflashbench-worker-cpu.so"})
-    fs::copy(fs::path(FLASHBENCH_BIN) / program, libexec);
+    fs::copy(fs::path(bin_folder) / program, libexec);
   fs::permissions(libexec / "libflashbench-worker-cpu.so", fs::perms::owner_read);
   const Outcome run =
       Program(prefix / "bin/flashbench",
@@ -108,7 +109,7 @@ TEST(Plugins, ThatCannotBeLoadedAreRefused) {
   EXPECT_THAT(refusal(folder / "none.so"), HasSubstr("there is no such file"));
   EXPECT_THAT(refusal(folder.path().string()), HasSubstr("it is not a file"));
   EXPECT_THAT(refusal(folder.write("text.so", "no library")), HasSubstr("it cannot be loaded"));
-  EXPECT_THAT(refusal(FLASHBENCH_BIN "/libflashbench-worker-cpu.so"),
+  EXPECT_THAT(refusal(in_bin("libflashbench-worker-cpu.so")),
               HasSubstr("it exports no flashbench_plugin()"));
   EXPECT_THAT(refusal(folder.write("broken.py", "import nonsense_that_is_not_there")),
               HasSubstr("nonsense_that_is_not_there"));

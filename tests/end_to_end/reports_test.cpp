@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <map>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -20,7 +21,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-const std::string faults = FLASHBENCH_BIN "/flashbench-faults-cpu.so";
+const std::string faults = in_bin("flashbench-faults-cpu.so");
 const Arguments small{"run", "--device", "cpu", "--seq", "64,128", "--time-budget", "0.05"};
 
 Arguments small_and(const Arguments& more) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 
 namespace flashbench::test {
@@ -38,14 +39,14 @@ TEST(Selftest, CatchesTheThirteenFaultsInUnderAMinute) {
 TEST(Selftest, FailsWhereAFaultIsMissed) {
   // Healthy implementations that pose as faults.
   const Outcome run = flashbench_says(
-      {"selftest", "--device", "cpu", "--plugin", FLASHBENCH_BIN "/flashbench-builtin-cpu.so"});
+      {"selftest", "--device", "cpu", "--plugin", in_bin("flashbench-builtin-cpu.so")});
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_THAT(run.out, ContainsRegex("v2 +full +MISSED +ok"));
 }
 
 TEST(Selftest, FailsWhereNoFaultCouldBeTried) {
-  const Outcome run = flashbench_says(
-      {"selftest", "--device", "cpu", "--plugin", FLASHBENCH_BIN "/flashbench-example.so"});
+  const Outcome run =
+      flashbench_says({"selftest", "--device", "cpu", "--plugin", in_bin("flashbench-example.so")});
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_THAT(run.out, HasSubstr("not tried, because no mask showed them: example-c"));
 }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "support/places.hpp"
 #include "support/run_program.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
@@ -200,7 +201,7 @@ TEST(Words, AFileThatMayNotGrowIsExitTwoAndNoSignal) {
 
 TEST(Words, AnErrorOutputThatCannotBeWrittenChangesNoExitCode) {
   const auto exit_code_of = [](const std::string& words) {
-    const int status = std::system((std::string(FLASHBENCH_BIN) + "/flashbench " + words).c_str());
+    const int status = std::system((in_bin("flashbench ") + words).c_str());
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   };
   EXPECT_EQ(exit_code_of("--bogus 2>/dev/full"), 2);

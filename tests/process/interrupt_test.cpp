@@ -1,4 +1,5 @@
 #include "process/interrupt.hpp"
+#include "support/places.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ struct Front {
   pid_t id = -1;
 
   explicit Front(bool ignores_the_first_signal) {
-    std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, program);
+    std::filesystem::create_symlink(fake_worker, program);
     std::filesystem::create_directory(folder / "tmp");
     id = fork();
     if (id != 0) return;

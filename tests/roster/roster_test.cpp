@@ -1,4 +1,5 @@
 #include "roster/roster.hpp"
+#include "support/places.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ struct Installed {
   Folder folder;
   explicit Installed(const std::vector<std::string>& programs) {
     for (const std::string& program : programs)
-      std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, folder / program);
+      std::filesystem::create_symlink(fake_worker, folder / program);
   }
   Roster call(const std::string& device) const { return call_roster(device, {folder.path()}); }
 };

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "schedule/fake_run.hpp"
+#include "support/places.hpp"
 
 namespace flashbench::test {
 namespace {
@@ -144,7 +145,7 @@ struct FaultyWorker {
   Folder folder;
   std::string program = folder / "faulty";
   explicit FaultyWorker(const char* checksums) {
-    std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, program);
+    std::filesystem::create_symlink(fake_worker, program);
     setenv("FAKE_CHECKSUMS", checksums, 1);
   }
   ~FaultyWorker() { unsetenv("FAKE_CHECKSUMS"); }

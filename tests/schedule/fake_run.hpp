@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "schedule/schedule.hpp"
+#include "support/places.hpp"
 
 namespace flashbench::test {
 
-inline Roster fake_roster(const std::string& program = FLASHBENCH_FAKE_WORKER) {
+inline Roster fake_roster(const std::string& program = fake_worker) {
   Roster roster;
   WorkerFacts worker;
   worker.program = program;

@@ -13,6 +13,7 @@
 #include "record/json.hpp"
 #include "roster/roster.hpp"
 #include "schedule/fake_run.hpp"
+#include "support/places.hpp"
 
 namespace flashbench::test {
 namespace {
@@ -34,8 +35,8 @@ class Machine {
       : driver_("driver 580.65.06\n" + driver) {
     setenv("FAKE_GPUS", gpus.c_str(), 1);
     setenv("TMPDIR", folder_.path().c_str(), 1);  // locks of its own
-    std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, folder_ / "flashbench-worker-cuda");
-    std::filesystem::create_symlink(FLASHBENCH_FAKE_WORKER, folder_ / "flashbench-judge");
+    std::filesystem::create_symlink(fake_worker, folder_ / "flashbench-worker-cuda");
+    std::filesystem::create_symlink(fake_worker, folder_ / "flashbench-judge");
   }
   ~Machine() {
     unsetenv("FAKE_GPUS");

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/places.hpp"
+
 namespace flashbench::test {
 
 using Arguments = std::vector<std::string>;
@@ -113,7 +115,7 @@ class Program {
   bool waited_ = false;
 };
 
-inline const std::string flashbench_program = FLASHBENCH_BIN "/flashbench";
+inline const std::string flashbench_program = in_bin("flashbench");
 
 inline Outcome flashbench_says(const Arguments& arguments, const Environment& environment = {},
                                double timeout_s = 120) {

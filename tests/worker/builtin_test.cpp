@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "support/places.hpp"
 #include "worker/peer.hpp"
 #include "worker/spawn.hpp"
 
@@ -13,8 +14,8 @@ namespace {
 using namespace flashbench::testing;
 
 TEST(Programs, JudgePassesTheBuiltInsOutputs) {
-  if (::access(FLASHBENCH_BIN "/flashbench-worker-cpu", X_OK) != 0 ||
-      ::access(FLASHBENCH_BIN "/flashbench-judge", X_OK) != 0)
+  if (::access(test::in_bin("flashbench-worker-cpu").c_str(), X_OK) != 0 ||
+      ::access(test::in_bin("flashbench-judge").c_str(), X_OK) != 0)
     GTEST_SKIP() << "the programs are not built";
   Folder folder;
   Peer judge([](int end) { return spawn("flashbench-judge", end); });

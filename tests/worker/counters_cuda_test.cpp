@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "support/places.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/text.hpp"
 #include "worker/answer.hpp"
@@ -148,7 +149,7 @@ TEST_F(Counters, AMissingLibraryIsSaidWithWhereItComesFrom) {
 }
 
 TEST_F(Counters, ALibraryOfAnOlderToolkitIsSaidToBeTooOld) {
-  setenv("FLASHBENCH_CUPTI", FLASHBENCH_FAKE_NVML, 1);  // which has none of its functions
+  setenv("FLASHBENCH_CUPTI", test::fake_nvml, 1);  // which has none of its functions
   try {
     open_cupti();
     FAIL() << "it was taken";

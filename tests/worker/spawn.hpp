@@ -7,11 +7,13 @@
 
 #include <string>
 
+#include "support/places.hpp"
+
 namespace flashbench::testing {
 
 // Runs `program --descriptor N` and returns its exit code; -1 where a signal ended it.
 inline int spawn(const std::string& program, int descriptor) {
-  const std::string path = FLASHBENCH_BIN "/" + program, number = std::to_string(descriptor);
+  const std::string path = test::in_bin(program), number = std::to_string(descriptor);
   const pid_t child = ::fork();
   if (child == 0) {
     ::fcntl(descriptor, F_SETFD, 0);  // the only one that the program is to inherit
