@@ -89,6 +89,14 @@ TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {
   EXPECT_THAT(plan.out, HasSubstr("65536"));
 }
 
+TEST(Words, TooManyCasesAreExitTwoNamingTheMost) {
+  const Outcome outcome = flashbench_says(
+      {"--dry-run", "--device", "cpu", "--seq", "1:1000:+1", "--heads", "1:1000:+1"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_TRUE(contains(outcome.err, "more than 100000 cases")) << outcome.err;
+  EXPECT_LT(outcome.seconds, 10);
+}
+
 TEST(Words, NoGpuIsExitThreeWithOneLineInUnderTwoSeconds) {
   const Outcome run = flashbench_says({"run", "--device", "cuda"}, no_gpu);
   EXPECT_EQ(run.exit_code, 3);
