@@ -97,6 +97,24 @@ TEST(Words, TooManyCasesAreExitTwoNamingTheMost) {
   EXPECT_LT(outcome.seconds, 10);
 }
 
+// OpenBLAS would ask for its buffers again and again.
+TEST(Words, TooLittleAddressSpaceIsExitThreeAndNoHang) {
+  const Outcome outcome =
+      Program("/bin/sh", {"-c", "ulimit -v 200000; exec " + flashbench_program +
+                                    " --device cpu --impl v2 --seq 128 --time-budget 0.1"})
+          .wait(20);
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "ulimit -v")) << outcome.err;
+}
+
+TEST(Words, ASmallStackIsEnough) {
+  const Outcome outcome = Program("/bin/sh", {"-c", "ulimit -s 64; exec " + flashbench_program +
+                                                        " --device cpu --impl v2 --dry-run"})
+                              .wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+}
+
 TEST(Words, NoGpuIsExitThreeWithOneLineInUnderTwoSeconds) {
   const Outcome run = flashbench_says({"run", "--device", "cuda"}, no_gpu);
   EXPECT_EQ(run.exit_code, 3);
