@@ -89,6 +89,24 @@ TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {
   EXPECT_THAT(plan.out, HasSubstr("65536"));
 }
 
+// Of a plugin nobody knows what it has without its device.
+TEST(Words, ADryRunWithAPluginSaysThatThereIsNoGpuToAsk) {
+  const Arguments words{"--dry-run", "--device", "cuda", "--plugin", "mine.so", "--impl"};
+  const auto says = [&](const char* impl) {
+    Arguments all = words;
+    all.emplace_back(impl);
+    return flashbench_says(all, no_gpu);
+  };
+  const Outcome unknown = says("mine");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(lines_of(unknown.err).back(),
+                       "what --plugin mine.so has is not known: no usable GPU"))
+      << unknown.err;
+  const Outcome known = says("v2");
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  EXPECT_TRUE(contains(known.err, "--plugin mine.so is left out")) << known.err;
+}
+
 TEST(Words, TooManyCasesAreExitTwoNamingTheMost) {
   const Outcome outcome = flashbench_says(
       {"--dry-run", "--device", "cpu", "--seq", "1:1000:+1", "--heads", "1:1000:+1"});
