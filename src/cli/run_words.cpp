@@ -10,6 +10,7 @@
 #include "cli/contradictions.hpp"
 #include "plan/axes.hpp"
 #include "plan/config.hpp"
+#include "plan/loaded.hpp"
 #include "plan/values.hpp"
 #include "report/text.hpp"
 
@@ -218,6 +219,8 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
                     "rows that it holds",
                     options.resume_file));
   check_outputs(options, read_files(words));
+  if (!options.load_dir.empty())
+    words.request.loaded = read_loaded(options.load_dir, words.request.sweeps);
   return words;
 }
 

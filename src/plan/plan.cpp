@@ -141,9 +141,9 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
   for (const Sweep& given : request.sweeps) {
     if (!is_for(given, roster.backend)) continue;
     Sweep sweep = given;
-    if (const std::string& dir = options.load_dir; !dir.empty())
-      sweep =
-          with_dumped_problem(with_loaded_shapes(given, dir), dir, roster.backend, plan.notices);
+    if (const auto& loaded = request.loaded)
+      sweep = with_dumped_problem(with_loaded_shapes(given, *loaded), *loaded, roster.backend,
+                                  plan.notices);
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
       if (combination.is_left_out) return;
