@@ -135,9 +135,9 @@ int measure_and_conclude(const Options& options, const Arguments& arguments) {
 
 }  // namespace
 
-Command claims_help() {
-  static ClaimsWords unused;
-  return command_of(unused);
+std::string claims_help() {
+  ClaimsWords unused;
+  return help_of(command_of(unused));
 }
 
 int claims_command(const Arguments& arguments) {

@@ -271,9 +271,9 @@ int measure_and_conclude(const DoctorWords& words) {
 
 }  // namespace
 
-Command doctor_help() {
-  static DoctorWords unused;
-  return command_of(unused);
+std::string doctor_help() {
+  DoctorWords unused;
+  return help_of(command_of(unused));
 }
 
 int doctor_command(const Arguments& arguments) {

@@ -107,9 +107,9 @@ Command command_of(std::string& device) {
 
 }  // namespace
 
-Command info_help() {
-  static std::string unused;
-  return command_of(unused);
+std::string info_help() {
+  std::string unused;
+  return help_of(command_of(unused));
 }
 
 int info_command(const Arguments& arguments) {

@@ -154,9 +154,9 @@ int plant_and_conclude(const SelftestWords& words) {
 
 }  // namespace
 
-Command selftest_help() {
-  static SelftestWords unused;
-  return command_of(unused);
+std::string selftest_help() {
+  SelftestWords unused;
+  return help_of(command_of(unused));
 }
 
 int selftest_command(const Arguments& arguments) {
