@@ -9,18 +9,12 @@
 #include <fstream>
 #include <set>
 
+#include "record/first_line.hpp"
 #include "worker/parallel.hpp"
 
 namespace flashbench {
 
 namespace {
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 // What follows "field:" in a file of such lines; empty when absent.
 std::string field(const std::string& path, const std::string& name) {
