@@ -9,11 +9,11 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
+#include "cli/interruptible.hpp"
 #include "cli/output.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "estimate/estimate.hpp"
-#include "process/interrupt.hpp"
 #include "report/claims.hpp"
 #include "report/report.hpp"
 #include "roster/guests.hpp"
@@ -125,18 +125,19 @@ int conclude(const Measured& measured, const Options& options) {
 }
 
 int measure_and_conclude(const Options& options, const Arguments& arguments) {
-  Console console;
-  const Roster roster = roster_with_peers(options.device, console);
-  const Roster counting = roster.backend == Backend::cpu ? roster : call_roster("cpu");
-  const InterruptScope scope;  // until all is written
-  return conclude(measure(roster, counting, arguments, console), options);
+  return interruptible([&] {
+    Console console;
+    const Roster roster = roster_with_peers(options.device, console);
+    const Roster counting = roster.backend == Backend::cpu ? roster : call_roster("cpu");
+    return conclude(measure(roster, counting, arguments, console), options);
+  });
 }
 
 }  // namespace
 
-Command claims_help() {
-  static ClaimsWords unused;
-  return command_of(unused);
+std::string claims_help() {
+  ClaimsWords unused;
+  return help_of(command_of(unused));
 }
 
 int claims_command(const Arguments& arguments) {

@@ -22,14 +22,14 @@ int doctor_command(const Arguments&);
 int selftest_command(const Arguments&);
 int claims_command(const Arguments&);
 
-struct Command;
-Command run_help();
-Command compare_help();
-Command report_help();
-Command info_help();
-Command list_help();
-Command doctor_help();
-Command selftest_help();
-Command claims_help();
+// What `flashbench COMMAND --help` prints.
+std::string run_help();
+std::string compare_help();
+std::string report_help();
+std::string info_help();
+std::string list_help();
+std::string doctor_help();
+std::string selftest_help();
+std::string claims_help();
 
 }  // namespace flashbench

@@ -6,7 +6,6 @@
 
 #include "cli/commands.hpp"
 #include "cli/console.hpp"
-#include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
 #include "plan/words.hpp"
@@ -20,7 +19,7 @@ namespace {
 struct Entry {
   const char* name;
   int (*run)(const Arguments&);
-  Command (*help)();
+  std::string (*help)();
 };
 
 constexpr Entry entries[] = {
@@ -67,7 +66,7 @@ int dispatch(const Arguments& typed) {
   const Entry& entry = entry_of(name);
   const Arguments rest(words.begin() + (named ? 1 : 0), words.end());
   if (!asks_for_help(rest)) return entry.run(rest);
-  std::fputs(help_of(entry.help()).c_str(), stdout);
+  std::fputs(entry.help().c_str(), stdout);
   return exit_code::ok;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
+#include "cli/interruptible.hpp"
 #include "cli/output.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
@@ -246,20 +247,8 @@ std::string text_of(const Diagnosis& diagnosis) {
   return as_utf8(text);
 }
 
-}  // namespace
-
-Command doctor_help() {
-  static DoctorWords unused;
-  return command_of(unused);
-}
-
-int doctor_command(const Arguments& arguments) {
-  DoctorWords words;
-  parse_arguments(command_of(words), arguments);
-  check_device_word(words.options.device);
-  check_outputs(words.options, {});
+int measure_and_conclude(const DoctorWords& words) {
   const Roster roster = roster_with_twin(words.options.device);
-  const InterruptScope scope;  // until all is written
   MachineState machine = machine_before();
   const auto before = read_cpu_times();
   const Repeats measured = measure(words, roster);
@@ -278,6 +267,21 @@ int doctor_command(const Arguments& arguments) {
   const bool written = write_output(words.options, "json", diagnosis_text(diagnosis));
   if (!diagnosis.complete) return exit_code::interrupted;
   return written ? exit_code_of_rows(measured.rows, false) : exit_code::usage;
+}
+
+}  // namespace
+
+std::string doctor_help() {
+  DoctorWords unused;
+  return help_of(command_of(unused));
+}
+
+int doctor_command(const Arguments& arguments) {
+  DoctorWords words;
+  parse_arguments(command_of(words), arguments);
+  check_device_word(words.options.device);
+  check_outputs(words.options, {});
+  return interruptible([&] { return measure_and_conclude(words); });
 }
 
 }  // namespace flashbench

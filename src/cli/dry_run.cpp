@@ -29,7 +29,7 @@ Row planned_row(const Case& what, Describer& describer) {
   row.what = what;
   row.flops = flops(what.problem, what.pass);
   row.reason = "dry run: nothing was measured";
-  const Describer::Answer answer = describer.ask(what);
+  const Describer::Described answer = describer.ask(what);
   if (answer.status != Status::ok && answer.status != Status::not_run) {
     row.status = answer.status;
     row.reason = answer.reason;

@@ -35,6 +35,16 @@ void invite_guests(Roster& roster, const UserRequest& request) {
 
 void know_guests(Roster& roster, const UserRequest& request, const std::string& why) {
   if (asks_for_peers(request)) roster.workers.push_back(absent_peers(roster.backend, why));
+  const auto leave_out = [&](const std::string& option) {
+    WorkerFacts& worker = roster.workers.emplace_back();
+    worker.source = option;
+    worker.backend = roster.backend;
+    worker.absent = why;
+    roster.notices.push_back(
+        fmt::format("{} is left out: only on the device could it be asked what it has", option));
+  };
+  for (const std::string& plugin : request.options.plugins) leave_out("--plugin " + plugin);
+  for (const std::string& build : request.options.against) leave_out("--against " + build);
 }
 
 int compare_builds(const Report& report, const Roster& roster, const Options& options) {

@@ -3,9 +3,12 @@
 #include "cli/columns.hpp"
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
+#include "cli/console.hpp"
+#include "cli/interruptible.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "device/peaks.hpp"
+#include "process/interrupt.hpp"
 #include "schedule/ceilings.hpp"
 #include "version.hpp"
 
@@ -67,6 +70,27 @@ void print_device(const char* title, const Roster& roster) {
   fmt::print("{}\n{}", title, in_columns(lines));
 }
 
+void print_if_usable(const char* title, const char* device) try {
+  print_device(title, call_roster(device));
+} catch (const DeviceError& error) {
+  if (!interrupted()) fmt::print("{}\n  {}\n", title, error.what());
+}
+
+// Empty: both.
+int print_devices(const std::string& device) {
+  fmt::print("flashbench {} ({}; {})\n", tool_version, tool_commit, tool_build);
+  if (!device.empty()) {
+    const Roster roster = call_roster(device);
+    print_device(roster.backend == Backend::cuda ? "GPU" : "CPU", roster);
+  } else {
+    print_if_usable("CPU", "cpu");
+    print_if_usable("GPU", "cuda");
+  }
+  if (!interrupted()) return exit_code::ok;
+  print_error("flashbench: interrupted before every ceiling was measured\n");
+  return exit_code::interrupted;
+}
+
 Command command_of(std::string& device) {
   Option option = device_option(device, "Options");
   option.help = "auto, cpu, cuda, or a GPU's ordinal [the CPU and the GPU]";
@@ -83,29 +107,16 @@ Command command_of(std::string& device) {
 
 }  // namespace
 
-Command info_help() {
-  static std::string unused;
-  return command_of(unused);
+std::string info_help() {
+  std::string unused;
+  return help_of(command_of(unused));
 }
 
 int info_command(const Arguments& arguments) {
   std::string device;
   parse_arguments(command_of(device), arguments);
   if (!device.empty()) check_device_word(device);
-  fmt::print("flashbench {} ({}; {})\n", tool_version, tool_commit, tool_build);
-  if (!device.empty()) {
-    const Roster roster = call_roster(device);
-    print_device(roster.backend == Backend::cuda ? "GPU" : "CPU", roster);
-    return exit_code::ok;
-  }
-  for (const auto& [title, word] : {std::pair{"CPU", "cpu"}, std::pair{"GPU", "cuda"}}) {
-    try {
-      print_device(title, call_roster(word));
-    } catch (const DeviceError& error) {
-      fmt::print("{}\n  {}\n", title, error.what());
-    }
-  }
-  return exit_code::ok;
+  return interruptible([&] { return print_devices(device); });
 }
 
 }  // namespace flashbench

@@ -93,9 +93,7 @@ void print_backend(const char* title, Backend backend, const char* device) {
   }
 }
 
-}  // namespace
-
-Command list_help() {
+Command command_table() {
   return {
       "list",
       "flashbench list",
@@ -108,8 +106,14 @@ Command list_help() {
       {}};
 }
 
+}  // namespace
+
+std::string list_help() {
+  return help_of(command_table());
+}
+
 int list_command(const Arguments& arguments) {
-  parse_arguments(list_help(), arguments);
+  parse_arguments(command_table(), arguments);
   print_backend("CPU", Backend::cpu, "cpu");
   print_backend("GPU", Backend::cuda, "cuda");
   return exit_code::ok;

@@ -77,10 +77,7 @@ Command report_command_of(ReportWords& words) {
   return command;
 }
 
-}  // namespace
-
-Command compare_help() {
-  static CompareWords unused;
+Command compare_command_of(CompareWords& words) {
   return {
       "compare",
       "flashbench compare BASE NEW [OPTIONS]",
@@ -100,14 +97,19 @@ Command compare_help() {
       "BASE or NEW",
       2,
       2,
-      compare_options(unused)};
+      compare_options(words)};
+}
+
+}  // namespace
+
+std::string compare_help() {
+  CompareWords unused;
+  return help_of(compare_command_of(unused));
 }
 
 int compare_command(const Arguments& arguments) {
   CompareWords words;
-  Command command = compare_help();
-  command.options = compare_options(words);
-  const std::vector<std::string> files = parse_arguments(command, arguments);
+  const std::vector<std::string> files = parse_arguments(compare_command_of(words), arguments);
   check_outputs(words.output, {{"BASE", files[0]}, {"NEW", files[1]}});
   const Comparison comparison = compare_files(files[0], files[1], words.options);
   if (!stdout_is_taken(words.output)) print_comparison(comparison, true, words.wide);
@@ -115,9 +117,9 @@ int compare_command(const Arguments& arguments) {
   return written ? comparison.exit_code : exit_code::usage;
 }
 
-Command report_help() {
-  static ReportWords unused;
-  return report_command_of(unused);
+std::string report_help() {
+  ReportWords unused;
+  return help_of(report_command_of(unused));
 }
 
 int report_command(const Arguments& arguments) {

@@ -11,6 +11,7 @@
 #include "cli/console.hpp"
 #include "cli/dry_run.hpp"
 #include "cli/guests.hpp"
+#include "cli/interruptible.hpp"
 #include "cli/output.hpp"
 #include "cli/places.hpp"
 #include "cli/run_words.hpp"
@@ -142,11 +143,12 @@ void say_before(Console& console, const Preparation& ready, const Options& optio
                              ready.beside.size(), options.resume_file));
 }
 
-void say_how_to_go_on(Console& console, const Options& options) {
+void say_interrupted(Console& console, const Options& options) {
   const std::string file = options.output("json");
-  if (!file.empty() && file != "-")
-    console.warn(
-        fmt::format("interrupted: the same options with --resume {} measure the rest", file));
+  console.warn(
+      file.empty() || file == "-"
+          ? "interrupted before every row had finished"
+          : fmt::format("interrupted: the same options with --resume {} measure the rest", file));
 }
 
 struct Finished {
@@ -190,7 +192,7 @@ int measure(const RunWords& words, const Preparation& ready, Saving& saving) {
   if (failure) std::rethrow_exception(failure);
   if (interrupted()) {
     codes.push_back(exit_code::interrupted);
-    say_how_to_go_on(console, options);
+    say_interrupted(console, options);
   }
   if (ready.baseline)
     codes.push_back(compare_with(*ready.baseline, report, words.request, ready.roster));
@@ -205,15 +207,10 @@ int run_command(const Arguments& arguments) {
   const RunWords words = read_run_words(arguments);
   Saving saving(words.request.options);
   if (words.request.options.dry_run) return dry_run(words);
-  const InterruptScope scope;  // from the workers' start until all is written
-  try {
+  return interruptible([&] {
     const Preparation ready = prepare(words);
-    if (ready.plan.cases.empty()) return nothing_matched(ready.plan);
-    return measure(words, ready, saving);
-  } catch (const std::exception&) {
-    if (!interrupted()) throw;  // else it fails for a worker that was not waited for
-    return exit_code::interrupted;
-  }
+    return ready.plan.cases.empty() ? nothing_matched(ready.plan) : measure(words, ready, saving);
+  });
 }
 
 }  // namespace flashbench

@@ -8,8 +8,10 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/contradictions.hpp"
+#include "cli/parser.hpp"
 #include "plan/axes.hpp"
 #include "plan/config.hpp"
+#include "plan/loaded.hpp"
 #include "plan/values.hpp"
 #include "report/text.hpp"
 
@@ -154,8 +156,7 @@ void forget_stop_rule(Options& options) {
   options.precision = defaults.precision;
 }
 
-}  // namespace
-
+// They write into `words`, which must outlive them.
 std::vector<Option> run_options(RunWords& words) {
   Options& o = words.request.options;
   std::vector<Option> table;
@@ -197,32 +198,7 @@ std::vector<Option> run_options(RunWords& words) {
   return table;
 }
 
-RunWords read_run_words(const std::vector<std::string>& arguments) {
-  RunWords words;
-  words.request.sweeps.emplace_back();
-  Command command = run_help();
-  command.options = run_options(words);
-  parse_arguments(command, arguments);
-  words.request.argv = {"flashbench", "run"};
-  words.request.argv.insert(words.request.argv.end(), arguments.begin(), arguments.end());
-  refuse_contradictions(words);
-  Options& options = words.request.options;
-  if (options.iters) forget_stop_rule(options);
-  if (options.profile) prepare_to_profile(words);
-  check_device_word(options.device);
-  if (!options.resume_file.empty() && !options.dry_run)
-    options.outputs.try_emplace("json", options.resume_file);
-  if (options.dry_run && are_one_file(options.output("json"), options.resume_file))
-    throw UsageError(
-        fmt::format("--json and --resume are both {}: a dry run would write over the "
-                    "rows that it holds",
-                    options.resume_file));
-  check_outputs(options, read_files(words));
-  return words;
-}
-
-Command run_help() {
-  static RunWords unused;
+Command command_of(RunWords& words) {
   return {"run",
           "flashbench [run] [OPTIONS]",
           "Runs attention implementations on a sweep of problems: checks every output against a\n"
@@ -252,7 +228,38 @@ Command run_help() {
           "",
           0,
           0,
-          run_options(unused)};
+          run_options(words)};
+}
+
+}  // namespace
+
+std::string run_help() {
+  RunWords unused;
+  return help_of(command_of(unused));
+}
+
+RunWords read_run_words(const std::vector<std::string>& arguments) {
+  RunWords words;
+  words.request.sweeps.emplace_back();
+  parse_arguments(command_of(words), arguments);
+  words.request.argv = {"flashbench", "run"};
+  words.request.argv.insert(words.request.argv.end(), arguments.begin(), arguments.end());
+  refuse_contradictions(words);
+  Options& options = words.request.options;
+  if (options.iters) forget_stop_rule(options);
+  if (options.profile) prepare_to_profile(words);
+  check_device_word(options.device);
+  if (!options.resume_file.empty() && !options.dry_run)
+    options.outputs.try_emplace("json", options.resume_file);
+  if (options.dry_run && are_one_file(options.output("json"), options.resume_file))
+    throw UsageError(
+        fmt::format("--json and --resume are both {}: a dry run would write over the "
+                    "rows that it holds",
+                    options.resume_file));
+  check_outputs(options, read_files(words));
+  if (!options.load_dir.empty())
+    words.request.loaded = read_loaded(options.load_dir, words.request.sweeps);
+  return words;
 }
 
 }  // namespace flashbench

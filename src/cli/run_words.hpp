@@ -1,10 +1,10 @@
-// The options of `flashbench run`: a table, and what they said.
+// What the options of `flashbench run` said.
 #pragma once
 
 #include <set>
 #include <string>
+#include <vector>
 
-#include "cli/parser.hpp"
 #include "plan/request.hpp"
 
 namespace flashbench {
@@ -16,8 +16,6 @@ struct RunWords {
   std::set<std::string> given;  // names of the options that the user gave
 };
 
-// The table; its options write into `words`, which must outlive it.
-std::vector<Option> run_options(RunWords& words);
 // Parses, reads --config beneath the flags, refuses what contradicts itself. Throws UsageError.
 RunWords read_run_words(const std::vector<std::string>& arguments);
 

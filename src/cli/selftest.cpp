@@ -11,9 +11,9 @@
 #include "cli/commands.hpp"
 #include "cli/common_options.hpp"
 #include "cli/console.hpp"
+#include "cli/interruptible.hpp"
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
-#include "process/interrupt.hpp"
 #include "roster/greet.hpp"
 #include "roster/guests.hpp"
 #include "schedule/schedule.hpp"
@@ -131,17 +131,7 @@ int conclude(const Verdicts& verdicts, bool interrupted) {
   return exit_code::ok;
 }
 
-}  // namespace
-
-Command selftest_help() {
-  static SelftestWords unused;
-  return command_of(unused);
-}
-
-int selftest_command(const Arguments& arguments) {
-  SelftestWords words;
-  parse_arguments(command_of(words), arguments);
-  check_device_word(words.device);
+int plant_and_conclude(const SelftestWords& words) {
   Console console;
   Roster roster = call_roster(words.device);
   for (const std::string& notice : roster.notices) console.warn(notice);
@@ -155,12 +145,25 @@ int selftest_command(const Arguments& arguments) {
     console.progress(what, done, of, left);
   };
   events.warning = [&](const std::string& sentence) { console.warn(sentence); };
-  const InterruptScope scope;  // until all is said
   const ScheduleResult result = run_plan(plan_of(roster.workers.back()), roster, options, events);
   if (result.failure) std::rethrow_exception(result.failure);
   Verdicts verdicts;
   for (const Row& row : result.rows) verdicts.add(row);
   return conclude(verdicts, result.interrupted);
+}
+
+}  // namespace
+
+std::string selftest_help() {
+  SelftestWords unused;
+  return help_of(command_of(unused));
+}
+
+int selftest_command(const Arguments& arguments) {
+  SelftestWords words;
+  parse_arguments(command_of(words), arguments);
+  check_device_word(words.device);
+  return interruptible([&] { return plant_and_conclude(words); });
 }
 
 }  // namespace flashbench

@@ -2,19 +2,13 @@
 
 #include <sched.h>
 
-#include <fstream>
 #include <sstream>
+
+#include "record/first_line.hpp"
 
 namespace flashbench {
 
 namespace {
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 std::optional<double> number_in(const std::string& text) {
   std::istringstream stream(text);

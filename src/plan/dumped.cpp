@@ -43,25 +43,31 @@ struct Differences {
   }
 };
 
-CaseFacts facts_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  try {
-    return parse_case_text(text, path);
-  } catch (const ProtocolError& error) {
-    throw UsageError(
-        fmt::format("--load: {}; what --dump wrote there is meant, or no such file", error.what()));
-  }
+std::string case_file(const std::string& dir) {
+  return (std::filesystem::path(dir) / "case.json").string();
 }
 
 }  // namespace
 
-Sweep with_dumped_problem(Sweep sweep, const std::string& dir, Backend backend,
-                          std::vector<std::string>& notices) {
-  const std::string path = (std::filesystem::path(dir) / "case.json").string();
+std::optional<CaseFacts> read_dumped(const std::string& dir) {
+  const std::string path = case_file(dir);
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) return sweep;
-  const CaseFacts facts = facts_in(path);
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    return parse_case_text(text, path);
+  } catch (const ProtocolError& failure) {
+    throw UsageError(fmt::format("--load: {}; what --dump wrote there is meant, or no such file",
+                                 failure.what()));
+  }
+}
+
+Sweep with_dumped_problem(Sweep sweep, const LoadedFiles& loaded, Backend backend,
+                          std::vector<std::string>& notices) {
+  if (!loaded.dumped) return sweep;
+  const CaseFacts& facts = *loaded.dumped;
+  const std::string path = case_file(loaded.dir);
   Differences differences;
   differences.settle("--dtype", sweep.dtype, facts.dtype,
                      backend == Backend::cuda ? Dtype::fp16 : Dtype::fp32);

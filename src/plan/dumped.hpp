@@ -8,11 +8,11 @@
 
 namespace flashbench {
 
-// The sweep with dtype, mask, scale and layout of `dir`/case.json where the sweep names none; the
-// same sweep where there is no such file. Adds a notice of what was taken that is no default, and
-// one of what the sweep has otherwise. Shapes are settled before (with_loaded_shapes). Throws
-// UsageError where the file cannot be read.
-Sweep with_dumped_problem(Sweep, const std::string& dir, Backend,
-                          std::vector<std::string>& notices);
+// `dir`/case.json; nothing where there is no such file. Throws UsageError where it cannot be read.
+std::optional<CaseFacts> read_dumped(const std::string& dir);
+// The sweep with dtype, mask, scale and layout of that file where the sweep names none; the same
+// sweep where there was no such file. Adds a notice of what was taken that is no default, and one
+// of what the sweep has otherwise. Shapes are settled before (with_loaded_shapes).
+Sweep with_dumped_problem(Sweep, const LoadedFiles&, Backend, std::vector<std::string>& notices);
 
 }  // namespace flashbench

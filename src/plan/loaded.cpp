@@ -6,7 +6,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "plan/npy_shape.hpp"
+#include "plan/dumped.hpp"
+#include "record/npy_header.hpp"
 
 namespace flashbench {
 
@@ -18,8 +19,8 @@ Shape shape_of(const std::string& dir, const char* tensor) {
   const std::string path = fmt::format("{}/{}.npy", dir, tensor);
   Shape shape;
   try {
-    shape = npy_shape(path);
-  } catch (const UsageError& error) {
+    shape = read_npy_header(path).shape;
+  } catch (const std::runtime_error& error) {
     throw UsageError(fmt::format("--load: {}", error.what()));
   }
   if (shape.size() != 4)
@@ -45,25 +46,35 @@ void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const char* op
   axis = {loaded};
 }
 
+bool has_backward(const Sweep& sweep) {
+  return std::ranges::any_of(sweep.pass, [](Pass pass) { return pass != Pass::fwd; });
+}
+
 }  // namespace
 
-Sweep with_loaded_shapes(Sweep sweep, const std::string& dir) {
+LoadedFiles read_loaded(const std::string& dir, const std::vector<Sweep>& sweeps) {
   std::error_code error;
   if (!std::filesystem::is_directory(dir, error))
     throw UsageError(
         fmt::format("--load: {} is no folder; one with q.npy, k.npy and v.npy is meant", dir));
-  const Shape q = shape_of(dir, "q"), k = shape_of(dir, "k");
+  LoadedFiles loaded{dir, shape_of(dir, "q"), shape_of(dir, "k"), shape_of(dir, "v"), {}, {}};
+  if (std::ranges::any_of(sweeps, has_backward)) loaded.d_o = shape_of(dir, "do");
+  loaded.dumped = read_dumped(dir);
+  return loaded;
+}
+
+Sweep with_loaded_shapes(Sweep sweep, const LoadedFiles& loaded) {
+  const auto& [dir, q, k, v, d_o, dumped] = loaded;
   if (q[0] == 0 || q[2] == 0 || q[3] == 0)
     throw UsageError(fmt::format("--load: {}/q.npy is ({}): only the sequence may be empty", dir,
                                  fmt::join(q, ", ")));
   must_fit(dir, "k", k, {q[0], k[1], k[2], q[3]});
-  must_fit(dir, "v", shape_of(dir, "v"), k);
+  must_fit(dir, "v", v, k);
   if (k[2] == 0 || q[2] % k[2] != 0)
     throw UsageError(fmt::format(
         "--load: {}/k.npy has {} heads where a divisor of the {} heads of q.npy would fit", dir,
         k[2], q[2]));
-  if (std::ranges::any_of(sweep.pass, [](Pass pass) { return pass != Pass::fwd; }))
-    must_fit(dir, "do", shape_of(dir, "do"), q);
+  if (has_backward(sweep)) must_fit(dir, "do", d_o, q);
   settle(sweep.batch, q[0], "batch");
   settle(sweep.seq, q[1], "seq");
   settle(sweep.heads, q[2], "heads");

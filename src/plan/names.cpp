@@ -58,9 +58,12 @@ std::vector<std::string> default_names(const Roster& roster,
   std::vector<std::string> names;
   for (const auto& one : all)
     if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
-  const std::string here =
+  std::string here =
       fmt::format("on {} there {}", roster.backend == Backend::cuda ? "this GPU" : "the CPU",
                   names.empty() ? "is none" : "are: " + listed(names));
+  for (const WorkerFacts& worker : roster.workers)
+    if (!worker.absent.empty() && worker.hello.implementations.empty())
+      here += fmt::format("; what {} has is not known: {}", worker.source, worker.absent);
   if (is_glob(pattern))
     throw UsageError(fmt::format("--impl: \"{}\" matches no implementation; {}", pattern, here));
   throw UsageError(fmt::format("--impl: no implementation is called \"{}\"{} ({})", pattern,

@@ -16,7 +16,7 @@ namespace flashbench {
 
 namespace {
 
-constexpr std::size_t most_cases = 1000000;
+constexpr std::size_t most_cases = 100000;            // each is asked about: some 10 s
 constexpr double most_elements = 9007199254740992.0;  // 2^53: offsets stay exact everywhere
 
 // A case before its autos are resolved.
@@ -141,16 +141,17 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
   for (const Sweep& given : request.sweeps) {
     if (!is_for(given, roster.backend)) continue;
     Sweep sweep = given;
-    if (const std::string& dir = options.load_dir; !dir.empty())
-      sweep =
-          with_dumped_problem(with_loaded_shapes(given, dir), dir, roster.backend, plan.notices);
+    if (const auto& loaded = request.loaded)
+      sweep = with_dumped_problem(with_loaded_shapes(given, *loaded), *loaded, roster.backend,
+                                  plan.notices);
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
       if (combination.is_left_out) return;
       Case what = resolve(combination, options.deterministic);
       if (!seen.insert(key(what)).second) return;
       if (seen.size() > most_cases)
-        throw UsageError(fmt::format("the sweep has more than {} cases", most_cases));
+        throw UsageError(fmt::format(
+            "the sweep has more than {} cases, which is the most that one run takes", most_cases));
       if (passes_filter(options.filter, what)) plan.cases.push_back(std::move(what));
     });
   }

@@ -54,10 +54,18 @@ struct Options {
   }
 };
 
+// What the files of --load say of the problem (read_loaded).
+struct LoadedFiles {
+  std::string dir;
+  std::vector<std::int64_t> q, k, v, d_o;  // shapes; d_o is empty where no backward asks for it
+  std::optional<CaseFacts> dumped;         // of a folder that --dump wrote
+};
+
 struct UserRequest {
   std::vector<Sweep> sweeps;
   Options options;
   std::vector<std::string> argv;
+  std::optional<LoadedFiles> loaded = {};
 };
 
 }  // namespace flashbench

@@ -74,7 +74,7 @@ Channel::Read Channel::read_line(std::string& line, std::optional<std::chrono::m
     const int polled = ::poll(&ready, 1, poll_wait(deadline));
     if (polled == 0) return Read::timed_out;
     if (polled < 0) return errno == EINTR ? Read::interrupted : Read::closed;
-    char chunk[1 << 16];
+    char chunk[1 << 13];  // stacks may be small
     const ssize_t n = ::read(descriptor_, chunk, sizeof chunk);
     if (n > 0) {
       buffer_.append(chunk, static_cast<std::size_t>(n));

@@ -18,15 +18,22 @@ namespace {
 namespace fs = std::filesystem;
 
 std::runtime_error cannot_write(const std::string& path, int code) {
-  return std::runtime_error("cannot write " + path + ": " + std::generic_category().message(code));
+  std::error_code error;
+  const bool unread = code == ENXIO && fs::is_fifo(path, error);
+  return std::runtime_error("cannot write " + path + ": " +
+                            (unread ? "it is a pipe that nobody reads; start its reader first"
+                                    : std::generic_category().message(code)));
 }
 
-// An open descriptor that closes itself; write reports the system's cause.
+// An open descriptor that closes itself, unless it is kept; write reports the system's cause.
 class File {
  public:
   File(const std::string& path, int flags, const std::string& shown)
-      : descriptor_(::open(path.c_str(), flags | O_WRONLY | O_CLOEXEC, 0666)), shown_(shown) {
+      : descriptor_(
+            ::open(path.c_str(), flags | O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666)),
+        shown_(shown) {
     if (descriptor_ < 0) throw cannot_write(shown_, errno);
+    ::fcntl(descriptor_, F_SETFL, 0);  // only a pipe that nobody reads must not be waited for
   }
   ~File() {
     if (descriptor_ >= 0) ::close(descriptor_);
@@ -42,6 +49,7 @@ class File {
       done += static_cast<std::size_t>(n);
     }
   }
+  void keep() { descriptor_ = -1; }
   void sync() {
     if (::fsync(descriptor_) != 0 && errno != EINVAL) throw cannot_write(shown_, errno);
   }
@@ -70,6 +78,12 @@ fs::path folder_of(const fs::path& path) {
 std::string temporary_for(const fs::path& path) {
   return (folder_of(path) / fmt::format(".{}.{}.tmp", path.filename().string(), ::getpid()))
       .string();
+}
+
+// A pipe stays open until the process ends: its reader takes a closing for the end.
+void probe_special(const fs::path& path, const std::string& shown) {
+  File probe(path.string(), 0, shown);
+  if (fs::is_fifo(path)) probe.keep();
 }
 
 void make_folder(const fs::path& path, const std::string& shown) {
@@ -120,8 +134,8 @@ void check_writable(const std::string& path) {
     throw UsageError(cannot_write(path, EISDIR).what());
   if (fs::exists(target, error) && ::access(target.c_str(), W_OK) != 0)
     throw UsageError(cannot_write(path, errno).what());
-  if (is_special(target)) return;
   try {
+    if (is_special(target)) return probe_special(target, path);
     make_folder(target, path);
     const std::string temporary = temporary_for(target);
     File probe(temporary, O_CREAT, path);

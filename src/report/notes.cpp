@@ -111,6 +111,19 @@ std::string device_words(const DeviceFacts& facts) {
   return one_line(device);
 }
 
+// A ceiling is the best that this machine was seen to reach in the run, and no more.
+std::string note_of_passed_ceilings(const Report& report) {
+  std::vector<std::string> names;
+  for (const Row& row : report.rows)
+    if (const auto& share = row.utilization.ceiling; share && *share > 1)
+      names.push_back(fmt::format("{} {:.0f} %", short_name(row, report), 100 * *share));
+  if (names.empty()) return {};
+  return "above 100 % of the ceiling: the machine was busier when the ceiling was measured, and "
+         "the "
+         "share says only that it was reached: " +
+         some_of(names);
+}
+
 // Unless it is empty or stands there.
 void add_caption(std::vector<std::string>& captions, const std::string& caption) {
   if (!caption.empty() && std::ranges::find(captions, caption) == captions.end())
@@ -163,6 +176,8 @@ std::vector<std::string> notes_of(const Report& report) {
         "against: speed-ups of another build are over this build's row of that name");
   for (const std::string& flag : flags)
     for (const std::string& note : flag_notes(report, flag)) notes.push_back(one_line(note));
+  if (const std::string note = note_of_passed_ceilings(report); !note.empty())
+    notes.push_back(one_line(note));
   for (const std::string& init : zeros)
     notes.push_back("init " + init + ": draws less power than random data and may run faster");
   if (!recorded(report, "complete", report.complete).value_or(true))

@@ -32,49 +32,58 @@ std::size_t place(std::vector<std::string>& seen, const std::string& value) {
   return static_cast<std::size_t>(std::find(seen.begin(), seen.end(), value) - seen.begin());
 }
 
+// A line for the rows that differ in the pivot alone, a column for each of its values.
+struct Pivoted {
+  std::vector<const Row*> first;    // of each line
+  std::vector<std::string> values;  // of the pivot, in the rows' order
+  std::map<std::pair<std::size_t, std::size_t>, const Row*> cells;  // by line and value
+};
+
+Pivoted pivoted(const Report& report, const Axis& pivot, const std::vector<const Axis*>& kept) {
+  Pivoted table;
+  std::vector<std::string> lines;
+  for (const Row& row : report.rows) {
+    std::string words = device_of(row, report) + "\n";
+    for (const Axis* axis : kept) words += cell_of(*axis, row) + "\n";
+    const std::size_t line = place(lines, words);
+    if (line == table.first.size()) table.first.push_back(&row);
+    table.cells[{line, place(table.values, value_of(pivot, row))}] = &row;
+  }
+  return table;
+}
+
+Column tflops_of(const Pivoted& table, std::size_t value, const Axis& pivot) {
+  std::vector<std::optional<double>> tflops(table.first.size());
+  for (std::size_t line = 0; line < tflops.size(); ++line) {
+    const auto cell = table.cells.find({line, value});
+    if (cell != table.cells.end() && cell->second->status == Status::ok)
+      tflops[line] = cell->second->tflops;
+  }
+  const std::string shown = or_missing(table.values[value]);
+  return figures(pivot.number ? pivot.heading + " " + shown : shown, tflops, 4);
+}
+
 }  // namespace
 
 Grid make_pivot(const Report& report, const TableOptions& options) {
   const Axis& pivot = axis_named(options.pivot);
-  Grid grid = frame_of(report);
-  grid.captions.push_back("TFLOPS by " + pivot.name);
-
   std::vector<const Axis*> kept;
   for (const Axis& axis : axes())
     if (!is_implied(axis, report) && !is_said_by(pivot, axis, report)) kept.push_back(&axis);
-
-  std::vector<std::string> groups, values;
-  std::vector<const Row*> first;
-  std::map<std::pair<std::size_t, std::size_t>, const Row*> cells;
-  for (const Row& row : report.rows) {
-    std::string group = device_of(row, report) + "\n";
-    for (const Axis* axis : kept) group += cell_of(*axis, row) + "\n";
-    const std::size_t line = place(groups, group);
-    if (line == first.size()) first.push_back(&row);
-    cells[{line, place(values, value_of(pivot, row))}] = &row;
-  }
-
-  grid.statuses.assign(groups.size(), Status::ok);
+  const Pivoted table = pivoted(report, pivot, kept);
+  Grid grid = frame_of(report);
+  grid.captions.push_back("TFLOPS by " + pivot.name);
+  grid.statuses.assign(table.first.size(), Status::ok);
   if (has_several_devices(report)) {
     Column& column = grid.columns.emplace_back(Column{"device", false, {}});
-    for (const Row* row : first) column.cells.push_back(or_missing(device_of(*row, report)));
+    for (const Row* row : table.first) column.cells.push_back(or_missing(device_of(*row, report)));
   }
   for (const Axis* axis : kept) {
-    Column column{axis->heading, axis->number, {}};
-    for (const Row* row : first) column.cells.push_back(or_missing(cell_of(*axis, *row)));
-    grid.columns.push_back(std::move(column));
+    Column& column = grid.columns.emplace_back(Column{axis->heading, axis->number, {}});
+    for (const Row* row : table.first) column.cells.push_back(or_missing(cell_of(*axis, *row)));
   }
-  for (std::size_t value = 0; value < values.size(); ++value) {
-    std::vector<std::optional<double>> tflops(groups.size());
-    for (std::size_t line = 0; line < groups.size(); ++line) {
-      const auto cell = cells.find({line, value});
-      if (cell != cells.end() && cell->second->status == Status::ok)
-        tflops[line] = cell->second->tflops;
-    }
-    const std::string shown = or_missing(values[value]);
-    const std::string heading = pivot.number ? pivot.heading + " " + shown : shown;
-    grid.columns.push_back(figures(heading, tflops, 4));
-  }
+  for (std::size_t value = 0; value < table.values.size(); ++value)
+    grid.columns.push_back(tflops_of(table, value, pivot));
   return grid;
 }
 

@@ -29,7 +29,8 @@ std::filesystem::path file_behind(const std::string& path);
 // Writes by rename, so that the file always holds old or new content; makes missing folders. "-" is
 // stdout. Throws std::runtime_error naming the file and the cause.
 void write_atomically(const std::string& path, const std::string& text);
-// Before any work: throws UsageError when `path` could not be written.
+// Before any work: throws UsageError when `path` could not be written, a pipe that nobody reads
+// included; one that is read stays open until the process ends.
 void check_writable(const std::string& path);
 // A saved report, for `flashbench report`, compare and --baseline; throws UsageError that names the
 // file and the cause.

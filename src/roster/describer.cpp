@@ -8,7 +8,7 @@ Describer::~Describer() {
   for (auto& [worker, session] : sessions_) session.leave();
 }
 
-Describer::Answer Describer::ask(const Case& what) {
+Describer::Described Describer::ask(const Case& what) {
   for (std::size_t i = 0; i < roster_.workers.size(); ++i) {
     const WorkerFacts& worker = roster_.workers[i];
     if (worker.source != what.source || worker.backend != what.backend) continue;

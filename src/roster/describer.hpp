@@ -19,13 +19,13 @@ class Describer {
   Describer(const Describer&) = delete;
   Describer& operator=(const Describer&) = delete;
 
-  struct Answer {
+  struct Described {
     // not_run: nobody could be asked. oom: it cannot fit the device, and body says what it needs.
     Status status = Status::not_run;
     std::string reason;
     std::optional<reply::Describe> body;
   };
-  Answer ask(const Case&);
+  Described ask(const Case&);
 
  private:
   const Roster& roster_;

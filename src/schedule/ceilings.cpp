@@ -15,6 +15,17 @@ Reply ask(WorkerLink& worker, const request::Ceiling& ceiling) {
   }
 }
 
+void measure_each(CeilingTable& table, const WorkerFacts& worker, double ms_each) {
+  WorkerLink session = link_to(worker, default_timeout_s);
+  for (const std::string& name : worker.hello.ceilings) {
+    try {
+      table.measure(session, name, ms_each);
+    } catch (const WorkerLost&) {  // the next one gets a fresh process
+    }
+  }
+  session.leave();
+}
+
 }  // namespace
 
 void CeilingTable::measure(WorkerLink& worker, const std::string& name, double for_ms) {
@@ -36,16 +47,10 @@ std::vector<Ceiling> CeilingTable::best() const {
 
 std::vector<Ceiling> measure_ceilings(const Roster& roster, double ms_each) {
   CeilingTable table;
-  for (const WorkerFacts& worker : roster.workers) {
-    if (worker.source != "built-in") continue;
-    WorkerLink session = link_to(worker, default_timeout_s);
-    for (const std::string& name : worker.hello.ceilings) {
-      try {
-        table.measure(session, name, ms_each);
-      } catch (const WorkerLost&) {  // the next one gets a fresh process
-      }
-    }
-    session.leave();
+  try {
+    for (const WorkerFacts& worker : roster.workers)
+      if (worker.source == "built-in") measure_each(table, worker, ms_each);
+  } catch (const Interrupted&) {  // the user wants to stop, and keeps what there is
   }
   return table.best();
 }

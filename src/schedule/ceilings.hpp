@@ -31,7 +31,8 @@ class CeilingTable {
   std::set<std::string> broken_;
 };
 
-// Each ceiling that the workers know, for about `ms_each`. One that cannot be measured is left out.
+// Each ceiling that the workers know, for about `ms_each`. One that cannot be measured is left out,
+// as are those that an interruption leaves no time for.
 std::vector<Ceiling> measure_ceilings(const Roster&, double ms_each);
 
 }  // namespace flashbench

@@ -17,7 +17,7 @@ class Counting {
   // Rows of one problem and one worker.
   void count(const std::vector<RowRun*>& rows) {
     prepared_ = false;
-    request::Prepare inputs = inputs_of(rows, bench_.options);
+    request::Prepare inputs = prepare_request_of(rows, bench_.options);
     inputs.sets.resize(1);
     for (RowRun* run : rows) {
       run->row.uncounted = obstacle_to(*run, inputs);

@@ -66,7 +66,7 @@ void measure(Bench& bench, const std::vector<RowRun*>& all, bool alone) {
   std::vector<RowRun*> rows;
   std::ranges::copy_if(all, std::back_inserter(rows), is_open);
   if (rows.empty()) return;
-  const request::Prepare inputs = inputs_of(rows, bench.options);
+  const request::Prepare inputs = prepare_request_of(rows, bench.options);
   // On a GPU the two need different memory; on the CPU each has to see what the other takes.
   if (bench.options.check != Check::none && bench.roster.backend == Backend::cuda)
     bench.judge.begin(inputs);
@@ -125,7 +125,7 @@ void settle(Bench& bench, RowRun& run, const Reply& reply, bool alone) {
   bench.finish(run, reply.status, reason);
 }
 
-request::Prepare inputs_of(const std::vector<RowRun*>& rows, const Options& options) {
+request::Prepare prepare_request_of(const std::vector<RowRun*>& rows, const Options& options) {
   request::Prepare inputs;
   inputs.problem = rows.front()->what().problem;
   inputs.pass = rows.front()->what().pass;

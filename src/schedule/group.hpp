@@ -17,7 +17,7 @@ void run_group(Bench&, const std::vector<RowRun*>&);
 // How a reply that is not ok ends a row. Out of memory among others sets it aside instead.
 void settle(Bench&, RowRun&, const Reply&, bool alone);
 // What both workers and the judge are told to prepare for these rows.
-request::Prepare inputs_of(const std::vector<RowRun*>&, const Options&);
+request::Prepare prepare_request_of(const std::vector<RowRun*>&, const Options&);
 // Asks the row's worker what it would do, once. Finishes what is unsupported, cannot fit the device
 // or describes what cannot be. Throws WorkerLost and Interrupted.
 void describe_row(Bench&, RowRun&, bool alone);

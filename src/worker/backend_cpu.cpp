@@ -44,23 +44,28 @@ std::optional<DeviceFacts> CpuBackend::open(const std::string& device, std::stri
     if (why) *why = fmt::format("this worker drives the CPU, not device {}", device);
     return std::nullopt;
   }
-  const FlashbenchDevice c = this->device();
+  if (left_of_address_space() == 0) {
+    if (why)
+      *why = fmt::format(
+          "ulimit -v leaves too little of the address space: OpenBLAS alone takes 128 MiB for "
+          "each of {} threads; raise it, or use fewer CPUs (taskset)",
+          device_.multiprocessors);
+    return std::nullopt;
+  }
   DeviceFacts facts;
   facts.backend = Backend::cpu;
   facts.name = cpu_name();
-  facts.multiprocessors = c.multiprocessors;
-  facts.memory_bytes = c.memory_bytes;
-  facts.l2_bytes = c.l2_bytes;
+  facts.multiprocessors = device_.multiprocessors;
+  facts.memory_bytes = device_.memory_bytes;
+  facts.l2_bytes = device_.l2_bytes;
   return facts;
 }
 
-FlashbenchDevice CpuBackend::device() const {
-  FlashbenchDevice device{};
-  device.backend = FLASHBENCH_CPU;
-  device.multiprocessors = usable_threads();
-  device.l2_bytes = l2_bytes();
-  device.memory_bytes = total_memory();
-  return device;
+CpuBackend::CpuBackend() {
+  device_.backend = FLASHBENCH_CPU;
+  device_.multiprocessors = usable_threads();
+  device_.l2_bytes = l2_bytes();
+  device_.memory_bytes = total_memory();
 }
 
 void* CpuBackend::allocate(std::int64_t bytes) {

@@ -10,8 +10,9 @@ namespace flashbench {
 
 class CpuBackend : public DeviceBackend {
  public:
+  CpuBackend();
   std::optional<DeviceFacts> open(const std::string& device, std::string* why) override;
-  FlashbenchDevice device() const override;
+  FlashbenchDevice device() const override { return device_; }
   void* allocate(std::int64_t bytes) override;
   void release(void*) override;
   void upload(void* device, const void* host, std::int64_t bytes) override;
@@ -33,6 +34,7 @@ class CpuBackend : public DeviceBackend {
  private:
   void flush();
 
+  FlashbenchDevice device_{};
   std::vector<std::byte> flush_;
   std::vector<double> samples_;
 };

@@ -2,22 +2,19 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <set>
 
+#include "record/first_line.hpp"
+#include "worker/parallel.hpp"
+
 namespace flashbench {
 
 namespace {
-
-std::string first_line(const std::string& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
 
 // What follows "field:" in a file of such lines; empty when absent.
 std::string field(const std::string& path, const std::string& name) {
@@ -101,12 +98,21 @@ std::int64_t total_memory() {
   return bytes(field("/proc/meminfo", "MemTotal")).value_or(0);
 }
 
+std::optional<std::int64_t> left_of_address_space() {
+  constexpr std::int64_t blas_buffer = std::int64_t{128} << 20;
+  rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return std::nullopt;
+  const std::int64_t taken =
+      bytes(field("/proc/self/status", "VmSize")).value_or(0) + usable_threads() * blas_buffer;
+  return std::max<std::int64_t>(static_cast<std::int64_t>(limit.rlim_cur) - taken, 0);
+}
+
 std::optional<std::int64_t> available_memory() {
-  const std::optional<std::int64_t> machine = bytes(field("/proc/meminfo", "MemAvailable"));
-  const std::optional<std::int64_t> group = left_of_group();
-  if (machine && group) return std::min(*machine, *group);
-  if (machine) return machine;
-  return group;
+  std::optional<std::int64_t> least;
+  for (const auto& left :
+       {bytes(field("/proc/meminfo", "MemAvailable")), left_of_group(), left_of_address_space()})
+    if (left && (!least || *left < *least)) least = left;
+  return least;
 }
 
 }  // namespace flashbench

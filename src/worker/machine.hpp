@@ -16,7 +16,11 @@ std::int64_t l2_bytes_of(int cpu);
 // The sum over the usable CPUs' distinct L2 caches.
 std::int64_t l2_bytes();
 std::int64_t total_memory();
-// MemAvailable, or what is left of the control group's limit if that is less; nothing when unknown.
+// What `ulimit -v` leaves to this process beyond a buffer for each thread's small products, which
+// OpenBLAS would ask for again and again without end; nothing without such a limit.
+std::optional<std::int64_t> left_of_address_space();
+// MemAvailable, or what is left of the control group's limit or of the address space if that is
+// less; nothing when unknown.
 std::optional<std::int64_t> available_memory();
 
 }  // namespace flashbench

@@ -1,4 +1,4 @@
-// NumPy's .npy files, version 1, little endian, C order.
+// NumPy's .npy files: tensors to and from them.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace flashbench {
+#include "record/npy_header.hpp"
 
-enum class NpyType { f2, f4, f8 };
+namespace flashbench {
 
 struct NpyArray {
   std::vector<std::int64_t> shape;
@@ -19,7 +19,7 @@ struct NpyArray {
   void read(std::int64_t first, std::int64_t count, float* to) const;
 };
 
-// Both throw std::runtime_error naming the file and the cause.
+// Both throw std::runtime_error naming the file and the cause, as read_npy_header does.
 NpyArray read_npy(const std::string& path);
 void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, NpyType,
                const void* data);

@@ -29,7 +29,7 @@ const char* lacking(const FlashbenchImplementation& implementation) {
 
 }  // namespace
 
-std::string objection_to(const FlashbenchPlugin* plugin, FlashbenchBackend backend) {
+std::string flaw_of(const FlashbenchPlugin* plugin, FlashbenchBackend backend) {
   if (!plugin) return "it gave no table of implementations";
   if (plugin->abi != FLASHBENCH_ABI)
     return fmt::format("it is made for version {} of flashbench/attention.h, this is version {}",
@@ -52,8 +52,8 @@ std::string objection_to(const FlashbenchPlugin* plugin, FlashbenchBackend backe
 
 int serve_plugin(const FlashbenchPlugin* plugin, const char* name, FlashbenchBackend backend,
                  DeviceBackend& device, int descriptor) {
-  if (const std::string objection = objection_to(plugin, backend); !objection.empty()) {
-    std::fprintf(stderr, "%s\n", objection.c_str());
+  if (const std::string flaw = flaw_of(plugin, backend); !flaw.empty()) {
+    std::fprintf(stderr, "%s\n", flaw.c_str());
     return 2;
   }
   send_stdout_to_stderr();

@@ -8,7 +8,7 @@
 namespace flashbench {
 
 // Why the table cannot be served on this backend; empty when it can.
-std::string objection_to(const FlashbenchPlugin*, FlashbenchBackend);
+std::string flaw_of(const FlashbenchPlugin*, FlashbenchBackend);
 // What flashbench_serve (flashbench/worker.h) does, on this backend.
 int serve_plugin(const FlashbenchPlugin*, const char* name, FlashbenchBackend, DeviceBackend&,
                  int descriptor);

@@ -141,7 +141,7 @@ TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
 }
 
 TEST(Help, NamesEveryOptionThatWorksAndNoOther) {
-  const std::string help = help_of(run_help());
+  const std::string help = run_help();
   for (const char* option :
        {"--impl", "--seq-k", "--causal", "--load", "--precision", "--json", "--dry-run", "--resume",
         "--baseline", "--plugin", "--against", "--explain", "--counters", "--profile", "selftest",

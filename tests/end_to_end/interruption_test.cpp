@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <filesystem>
+#include <iterator>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "support/run_program.hpp"
@@ -128,6 +130,66 @@ TEST(Interruption, OfADoctorASelftestOrTheClaimsSaysWhatThereIs) {
     EXPECT_EQ(outcome.exit_code, 130) << words[0] << outcome.err;
     EXPECT_TRUE(contains(outcome.out, said)) << words[0] << outcome.out;
     EXPECT_TRUE(contains(outcome.out + outcome.err, "interrupted: ")) << words[0] << outcome.err;
+  }
+}
+
+// The children of a program as soon as it has any.
+std::vector<pid_t> children_of(const Program& program) {
+  const std::string path = "/proc/" + std::to_string(program.id()) + "/task/" +
+                           std::to_string(program.id()) + "/children";
+  for (int i = 0; i < 10'000; ++i, sleep_s(0.001)) {
+    std::istringstream text(read_file(path));
+    if (const std::vector<pid_t> ids{std::istream_iterator<pid_t>(text), {}}; !ids.empty())
+      return ids;
+  }
+  ADD_FAILURE() << "no worker was started in 10 s";
+  return {};
+}
+
+TEST(Interruption, OfACommandThatMeasuresIsSaidWhenItsWorkersStart) {
+  for (const char* command : {"run", "doctor", "selftest", "claims", "info"}) {
+    Program run(flashbench_program, {command, "--device", "cpu"});
+    children_of(run);
+    run.send(SIGTERM);
+    const Outcome outcome = run.wait(30);
+    EXPECT_EQ(outcome.exit_code, 130) << command << outcome.err;
+    EXPECT_TRUE(contains(outcome.out + outcome.err, "interrupted")) << command << outcome.err;
+  }
+}
+
+TEST(Interruption, OfInfoKeepsTheCeilingsThatWereMeasured) {
+  Program run(flashbench_program, {"info"});
+  children_of(run);
+  sleep_s(0.3);
+  run.send(SIGINT);
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "threads")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.err, "interrupted before every ceiling was measured"))
+      << outcome.err;
+}
+
+TEST(Interruption, WithoutAReportToGoOnFromIsSaidToo) {
+  Program run(flashbench_program, {"--device", "cpu", "--impl", "v2", "--seq", "64",
+                                   "--time-budget", "20", "--precision", "0.0001%", "--no-check"});
+  sleep_s(1);
+  run.send(SIGINT);
+  const Outcome outcome = run.wait(30);
+  EXPECT_EQ(outcome.exit_code, 130) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "interrupted before every row had finished")) << outcome.err;
+}
+
+// They have nothing to keep, and end as the system has it.
+TEST(Interruption, OfACommandThatOnlyAsksLeavesNoWorkerBehind) {
+  for (const Arguments& words : {Arguments{"list"}, Arguments{"--dry-run", "--device", "cpu"}}) {
+    Program run(flashbench_program, words);
+    const std::vector<pid_t> workers = children_of(run);
+    run.send(SIGTERM);
+    run.wait(30);
+    for (const pid_t worker : workers) {
+      for (int i = 0; i < 5000 && kill(worker, 0) == 0; ++i) sleep_s(0.001);
+      EXPECT_EQ(kill(worker, 0), -1) << words[0];
+    }
   }
 }
 

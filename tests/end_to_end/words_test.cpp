@@ -90,6 +90,50 @@ TEST(Words, DryRunShowsTheCasesAndMeasuresNothing) {
   EXPECT_THAT(plan.out, HasSubstr("65536"));
 }
 
+// Of a plugin nobody knows what it has without its device.
+TEST(Words, ADryRunWithAPluginSaysThatThereIsNoGpuToAsk) {
+  const Arguments words{"--dry-run", "--device", "cuda", "--plugin", "mine.so", "--impl"};
+  const auto says = [&](const char* impl) {
+    Arguments all = words;
+    all.emplace_back(impl);
+    return flashbench_says(all, no_gpu);
+  };
+  const Outcome unknown = says("mine");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_TRUE(contains(lines_of(unknown.err).back(),
+                       "what --plugin mine.so has is not known: no usable GPU"))
+      << unknown.err;
+  const Outcome known = says("v2");
+  EXPECT_EQ(known.exit_code, 0) << known.err;
+  EXPECT_TRUE(contains(known.err, "--plugin mine.so is left out")) << known.err;
+}
+
+TEST(Words, TooManyCasesAreExitTwoNamingTheMost) {
+  const Outcome outcome = flashbench_says(
+      {"--dry-run", "--device", "cpu", "--seq", "1:1000:+1", "--heads", "1:1000:+1"});
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_TRUE(contains(outcome.err, "more than 100000 cases")) << outcome.err;
+  EXPECT_LT(outcome.seconds, 10);
+}
+
+// OpenBLAS would ask for its buffers again and again.
+TEST(Words, TooLittleAddressSpaceIsExitThreeAndNoHang) {
+  const Outcome outcome =
+      Program("/bin/sh", {"-c", "ulimit -v 200000; exec " + flashbench_program +
+                                    " --device cpu --impl v2 --seq 128 --time-budget 0.1"})
+          .wait(20);
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.err;
+  EXPECT_TRUE(contains(outcome.err, "ulimit -v")) << outcome.err;
+}
+
+TEST(Words, ASmallStackIsEnough) {
+  const Outcome outcome = Program("/bin/sh", {"-c", "ulimit -s 64; exec " + flashbench_program +
+                                                        " --device cpu --impl v2 --dry-run"})
+                              .wait();
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+}
+
 TEST(Words, NoGpuIsExitThreeWithOneLineInUnderTwoSeconds) {
   const Outcome run = flashbench_says({"run", "--device", "cuda"}, no_gpu);
   EXPECT_EQ(run.exit_code, 3);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/backward_suite.hpp"
+#include "kernels/hopper.hpp"
 
 namespace flashbench::tests {
 namespace {
@@ -137,15 +138,6 @@ void heads(Checks& checks) {
                       many(*impl, checks.device, b, h));
 }
 
-FlashbenchDevice an_h100() {
-  FlashbenchDevice d{};
-  d.backend = FLASHBENCH_CUDA;
-  d.compute_capability = 90, d.multiprocessors = 132;
-  d.shared_bytes_per_block = 232448, d.shared_bytes_per_multiprocessor = 233472;
-  d.l2_bytes = std::int64_t{50} << 20, d.memory_bytes = std::int64_t{80} << 30;
-  return d;
-}
-
 void refusals(Checks& checks) {
   for (const FlashbenchImplementation* impl : checks.implementations()) {
     if (is_rung(*impl)) continue;  // built for one architecture: other_gpus_cuda_test
@@ -207,7 +199,7 @@ void costs(Checks& checks) {
 
 // What is asked without a GPU.
 int answers(const Options& options) {
-  Checks checks(options, an_h100());
+  Checks checks(options, hopper());
   checks.section("refusals", refusals);
   checks.section("costs", costs);
   return checks.failures;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "kernels/hopper.hpp"
 #include "kernels/index.hpp"
 #include "kernels/ladder/kernels.hpp"
 
@@ -29,16 +30,6 @@ FlashbenchProblem problem(FlashbenchMask mask = FLASHBENCH_FULL) {
   return p;
 }
 
-FlashbenchDevice gpu() {
-  FlashbenchDevice device{};
-  device.backend = FLASHBENCH_CUDA;
-  device.compute_capability = 90;
-  device.multiprocessors = 132;
-  device.shared_bytes_per_block = 232448;
-  device.shared_bytes_per_multiprocessor = 233472;
-  return device;
-}
-
 const FlashbenchImplementation* find(const std::string& name) {
   for (std::uint32_t i = 0; i < builtin().count; ++i)
     if (name == builtin().implementations[i].name) return &builtin().implementations[i];
@@ -48,7 +39,7 @@ const FlashbenchImplementation* find(const std::string& name) {
 // Empty where it is supported.
 std::string refusal(const std::string& name, const FlashbenchProblem& p) {
   FlashbenchMessage message{};
-  const FlashbenchDevice device = gpu();
+  const FlashbenchDevice device = tests::hopper();
   return find(name)->supports(&p, &device, &message) == FLASHBENCH_OK ? "" : message.text;
 }
 
@@ -62,7 +53,7 @@ struct Sum {
 // Of all kernels of the backward.
 Sum cost_of(const std::string& name, FlashbenchMask mask = FLASHBENCH_FULL) {
   const FlashbenchProblem p = problem(mask);
-  const FlashbenchDevice device = gpu();
+  const FlashbenchDevice device = tests::hopper();
   FlashbenchCost cost{};
   FlashbenchMessage message{};
   const FlashbenchImplementation* impl = find(name);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/hopper.hpp"
 #include "kernels/index.hpp"
 #include "kernels/ladder/steps.hpp"
 
@@ -42,12 +43,7 @@ struct RungCost {
 };
 
 RungCost cost_of(const std::string& name, FlashbenchMask mask = FLASHBENCH_FULL) {
-  FlashbenchDevice device{};
-  device.backend = FLASHBENCH_CUDA;
-  device.compute_capability = 90;
-  device.multiprocessors = 132;
-  device.shared_bytes_per_block = 232448;
-  device.shared_bytes_per_multiprocessor = 233472;
+  const FlashbenchDevice device = tests::hopper();
   const FlashbenchProblem p = problem(mask);
   const FlashbenchImplementation* impl = find(name);
   FlashbenchCost cost{};
@@ -179,10 +175,7 @@ TEST(Ladder, WithoutLogsumexpIsTheRungBelowIt) {
 }
 
 TEST(Ladder, ARungIsBuiltInBf16Alone) {
-  FlashbenchDevice device{};
-  device.backend = FLASHBENCH_CUDA;
-  device.compute_capability = 90;
-  device.shared_bytes_per_block = 232448;
+  const FlashbenchDevice device = tests::hopper();
   FlashbenchProblem p = problem(FLASHBENCH_FULL);
   p.dtype = FLASHBENCH_FP16;
   FlashbenchMessage message{};

@@ -20,7 +20,8 @@ class Dumped : public testing::Test {
   Sweep load(Backend backend = Backend::cpu) {
     notices.clear();
     sweep.head_dim = {64};  // as the files say
-    return with_dumped_problem(sweep, folder.path().string(), backend, notices);
+    const std::string dir = folder.path().string();
+    return with_dumped_problem(sweep, {dir, {}, {}, {}, {}, read_dumped(dir)}, backend, notices);
   }
   void dump(const Problem& problem) {
     folder.write("case.json", case_text({"v2", Pass::fwd, 0, "", "", true}, problem, false));

@@ -1,6 +1,8 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -75,6 +77,30 @@ TEST_F(Files, that_cannot_be_written_are_named_before_any_work) {
   } catch (const std::runtime_error& error) {
     EXPECT_THAT(error.what(), HasSubstr(file("plain/r.json")));
   }
+}
+
+TEST_F(Files, that_are_pipes_without_a_reader_are_refused_and_not_waited_for) {
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  try {
+    check_writable(file("pipe"));
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pipe that nobody reads"));
+  }
+  EXPECT_THROW(write_atomically(file("pipe"), "text"), std::runtime_error);
+}
+
+TEST_F(Files, that_are_pipes_do_not_end_for_their_reader_before_they_are_written) {
+  ASSERT_EQ(::mkfifo(file("pipe").c_str(), 0600), 0);
+  const int reader = ::open(file("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  check_writable(file("pipe"));
+  char letter = 0;
+  EXPECT_EQ(::read(reader, &letter, 1), -1) << "0 would be its end";
+  write_atomically(file("pipe"), "x");
+  EXPECT_EQ(::read(reader, &letter, 1), 1);
+  EXPECT_EQ(letter, 'x');
+  ::close(reader);
 }
 
 TEST_F(Files, that_a_full_disk_refuses_are_an_error) {

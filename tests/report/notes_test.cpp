@@ -82,6 +82,16 @@ TEST(DriftNote, names_the_three_rows_that_drift_most) {
                 "%, v2 seq=39936 +8.9 %, v2 seq=38912 +8.8 % and 37 more\n"));
 }
 
+TEST(Notes, say_in_one_sentence_why_a_share_of_the_ceiling_exceeds_the_whole) {
+  Row above = testing::row("v2", 1), below = testing::row("v1", 1, 0.1);
+  above.utilization.ceiling = 1.07;
+  below.utilization.ceiling = 0.99;
+  EXPECT_THAT(render_table(testing::report({above, below}), {}),
+              HasSubstr("above 100 % of the ceiling: the machine was busier when the ceiling was "
+                        "measured, and the share says only that it was reached: v2 107 %\n"));
+  EXPECT_THAT(render_table(testing::report({below}), {}), Not(HasSubstr("above 100 %")));
+}
+
 TEST(Notes, are_never_wider_than_two_hundred_columns) {
   Row failed = testing::row("v2", 1);
   failed.status = Status::failed;

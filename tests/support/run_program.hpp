@@ -54,6 +54,7 @@ class Program {
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
+  pid_t id() const { return pid_; }
   void send(int signal) const { kill(pid_, signal); }
   // What Ctrl-C on a terminal does: every process of the group gets it.
   void send_to_group(int signal) const { kill(-pid_, signal); }

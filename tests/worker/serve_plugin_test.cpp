@@ -27,28 +27,28 @@ TEST(ServePlugin, SaysThatItsRowsAreAPlugins) {
 }
 
 TEST(ServePlugin, RefusesATableThatCannotBeServed) {
-  EXPECT_EQ(objection_to(&fake_plugin(), FLASHBENCH_CPU), "");
-  EXPECT_THAT(objection_to(nullptr, FLASHBENCH_CPU), HasSubstr("no table"));
-  EXPECT_THAT(objection_to(&fake_plugin(), FLASHBENCH_CUDA),
+  EXPECT_EQ(flaw_of(&fake_plugin(), FLASHBENCH_CPU), "");
+  EXPECT_THAT(flaw_of(nullptr, FLASHBENCH_CPU), HasSubstr("no table"));
+  EXPECT_THAT(flaw_of(&fake_plugin(), FLASHBENCH_CUDA),
               HasSubstr("for the CPU, this worker drives CUDA"));
   FlashbenchPlugin plugin = fake_plugin();
   plugin.abi = FLASHBENCH_ABI + 1;
-  EXPECT_THAT(objection_to(&plugin, FLASHBENCH_CPU), HasSubstr("attention.h"));
+  EXPECT_THAT(flaw_of(&plugin, FLASHBENCH_CPU), HasSubstr("attention.h"));
   plugin = fake_plugin();
   plugin.count = 0;
-  EXPECT_THAT(objection_to(&plugin, FLASHBENCH_CPU), HasSubstr("no implementation"));
+  EXPECT_THAT(flaw_of(&plugin, FLASHBENCH_CPU), HasSubstr("no implementation"));
 }
 
 TEST(ServePlugin, RefusesAnImplementationThatLacksAFunctionOrAName) {
   FlashbenchImplementation implementation = fake<Fault::none>("mine");
   const FlashbenchPlugin plugin{FLASHBENCH_ABI, FLASHBENCH_CPU, 1, &implementation};
   implementation.passes |= FLASHBENCH_BACKWARD;
-  EXPECT_EQ(objection_to(&plugin, FLASHBENCH_CPU), "mine has no backward");
+  EXPECT_EQ(flaw_of(&plugin, FLASHBENCH_CPU), "mine has no backward");
   implementation = fake<Fault::none>("mine");
   implementation.forward = nullptr;
-  EXPECT_EQ(objection_to(&plugin, FLASHBENCH_CPU), "mine has no forward");
+  EXPECT_EQ(flaw_of(&plugin, FLASHBENCH_CPU), "mine has no forward");
   implementation = fake<Fault::none>(nullptr);
-  EXPECT_THAT(objection_to(&plugin, FLASHBENCH_CPU), HasSubstr("has no name"));
+  EXPECT_THAT(flaw_of(&plugin, FLASHBENCH_CPU), HasSubstr("has no name"));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "plan/npy_shape.hpp"
+#include "record/npy_header.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,8 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
-
-#include "plan/request.hpp"
+#include <stdexcept>
 
 namespace flashbench {
 
@@ -16,7 +15,7 @@ namespace {
 using Shape = std::vector<std::int64_t>;
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw UsageError(fmt::format("{}: {}", path, why));
+  throw std::runtime_error(fmt::format("{}: {}", path, why));
 }
 
 std::ifstream open(const std::string& path) {
@@ -65,11 +64,11 @@ std::string value_of(const std::string& path, const std::string& header, const s
   return header.substr(begin, end - begin);
 }
 
-// Bytes of an element.
-std::int64_t element_bytes(const std::string& path, const std::string& header) {
+NpyType type_in(const std::string& path, const std::string& header) {
   const std::string type = value_of(path, header, "descr", ",}");
-  for (const auto& [name, bytes] : {std::pair{"'<f2'", 2}, {"'<f4'", 4}, {"'<f8'", 8}})
-    if (type == name) return bytes;
+  for (const auto& [name, known] :
+       {std::pair{"'<f2'", NpyType::f2}, {"'<f4'", NpyType::f4}, {"'<f8'", NpyType::f8}})
+    if (type == name) return known;
   const bool big = type.starts_with("'>f");
   refuse(path, fmt::format("holds elements of type {}{}; float16, float32 or float64, little "
                            "endian, would be right: numpy.save(file, x.astype('<f4'))",
@@ -95,33 +94,35 @@ Shape shape_in(const std::string& path, const std::string& header) {
   return shape;
 }
 
-void must_be_whole(const std::string& path, const Shape& shape, std::int64_t element,
-                   std::int64_t present) {
-  double right = static_cast<double>(element);
-  for (const std::int64_t extent : shape) right *= static_cast<double>(extent);
-  if (static_cast<double>(present) == right) return;
+void must_be_whole(const std::string& path, const NpyHeader& header) {
+  double right = static_cast<double>(header.type);
+  for (const std::int64_t extent : header.shape) right *= static_cast<double>(extent);
+  const auto present = static_cast<double>(header.bytes);
+  if (present == right) return;
   refuse(path, fmt::format("holds {} bytes of elements, {} than the {:.0f} of its shape ({}) and "
                            "type; save it again",
-                           present, static_cast<double>(present) < right ? "fewer" : "more", right,
-                           fmt::join(shape, ", ")));
+                           header.bytes, present < right ? "fewer" : "more", right,
+                           fmt::join(header.shape, ", ")));
 }
 
 }  // namespace
 
-Shape npy_shape(const std::string& path) {
+NpyHeader read_npy_header(const std::string& path) {
   std::ifstream file = open(path);
-  const std::string header = header_of(path, file);
-  const std::int64_t element = element_bytes(path, header);
-  const Shape shape = shape_in(path, header);
-  const std::string order = value_of(path, header, "fortran_order", ",}");
+  const std::string text = header_of(path, file);
+  NpyHeader header;
+  header.type = type_in(path, text);
+  header.shape = shape_in(path, text);
+  const std::string order = value_of(path, text, "fortran_order", ",}");
   if (!order.starts_with("False"))
     refuse(path, order.starts_with("True")
                      ? "is in Fortran order; save numpy.ascontiguousarray(x)"
                      : "has no fortran_order of True or False in its .npy header");
-  const auto begin = file.tellg();
+  header.offset = file.tellg();
   file.seekg(0, std::ios::end);
-  must_be_whole(path, shape, element, file.tellg() - begin);
-  return shape;
+  header.bytes = file.tellg() - std::streamoff{header.offset};
+  must_be_whole(path, header);
+  return header;
 }
 
 }  // namespace flashbench
