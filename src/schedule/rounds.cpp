@@ -9,7 +9,7 @@ namespace {
 
 constexpr double ceiling_ms = 20;
 // Enough for a steady median; later rounds of a long group would only pay for it.
-constexpr int ceiling_rounds = 10;
+constexpr int ceiling_rounds = 12, ceiling_every = 3;
 
 bool in_rounds(const RowRun* run) {
   return !run->finished && !run->set_aside;
@@ -97,7 +97,7 @@ void run_rounds(Bench& bench, const std::vector<RowRun*>& all, bool alone,
       turn(bench, run, alone);
       conclude_if_enough(run);
     }
-    if (round < ceiling_rounds) ceiling_turns(bench, company);
+    if (round < ceiling_rounds && round % ceiling_every == 0) ceiling_turns(bench, company);
   }
 }
 

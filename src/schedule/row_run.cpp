@@ -11,9 +11,12 @@ namespace flashbench {
 
 namespace {
 
-constexpr double longest_turn_ms = 100;
+// A GPU held down by its power limit changes its clock by several percent, for a tenth of a second
+// at a time. Turns are shorter, so that each row meets as much of that as the others, but longer
+// where they would be spent on the untimed run that opens them.
+constexpr double short_turn_ms = 25, longest_turn_ms = 100, samples_a_turn = 4;
 // However precise the first turns look: a row that has not met the others' heat knows nothing.
-constexpr int least_turns = 3;
+constexpr int least_turns = 8;
 
 // Of a turn: its answer has to fit into one line.
 constexpr double most_samples = 10000;
@@ -23,14 +26,16 @@ constexpr double most_samples = 10000;
 // begins with up to four passes before its first sign.
 constexpr double slow_flops = 2e9, slow_exponentials = 5e7;
 
-double turn_ms(const Options& options) {
-  return std::clamp(options.time_budget_s * 1000 / least_turns, 1.0, longest_turn_ms);
-}
-
 double mean_ms(const RowRun& run) {
   double sum = 0;
   for (const Sample& sample : run.samples) sum += sample.ms;
   return sum / static_cast<double>(run.samples.size());
+}
+
+double turn_ms(const RowRun& run, const Options& options) {
+  const double few = run.samples.empty() ? 0 : samples_a_turn * mean_ms(run);
+  return std::clamp(options.time_budget_s * 1000 / least_turns, 1.0,
+                    std::clamp(few, short_turn_ms, longest_turn_ms));
 }
 
 // Of an exact count, as many as fill a turn.
@@ -38,7 +43,7 @@ std::int64_t next_count(const RowRun& run, std::int64_t wanted, const Options& o
   const std::int64_t left = wanted - static_cast<std::int64_t>(run.samples.size());
   if (run.samples.empty()) return std::min<std::int64_t>(left, 1);
   const double fitting =
-      std::clamp(turn_ms(options) / std::max(mean_ms(run), 1e-6), 1.0, most_samples);
+      std::clamp(turn_ms(run, options) / std::max(mean_ms(run), 1e-6), 1.0, most_samples);
   return std::min(left, static_cast<std::int64_t>(fitting));
 }
 
@@ -101,7 +106,7 @@ request::Run next_turn(const RowRun& run, const Options& options) {
   if (options.iters)
     turn.count = next_count(run, *options.iters, options);
   else
-    turn.for_ms = turn_ms(options);
+    turn.for_ms = turn_ms(run, options);
   return turn;
 }
 

@@ -199,12 +199,12 @@ TEST(Failure, WhatHasEnoughOutlivesALaterCrashInItsGroup) {
   options.time_budget_s = 1;
   const Log log;
   Told told;
-  run_plan(plan_of({"ok", "noisycrash:5"}), fake_roster(), options, told.events());
+  run_plan(plan_of({"ok", "noisycrash:12"}), fake_roster(), options, told.events());
   ASSERT_EQ(told.finished.size(), 2u);
   EXPECT_EQ(told.finished[0].what.impl, "ok");
   EXPECT_EQ(told.finished[0].status, Status::ok);
   EXPECT_EQ(told.finished[0].shared_rounds_with.size(), 1u);
-  EXPECT_EQ(log.lines("run ok").size(), 3u);
+  EXPECT_EQ(log.lines("run ok").size(), 8u);
   EXPECT_EQ(told.finished[1].status, Status::crashed);
 }
 

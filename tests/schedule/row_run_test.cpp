@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-RowRun row_with(int samples, double spread, int turns = 5) {
+RowRun row_with(int samples, double spread, int turns = 8) {
   RowRun run;
   run.turns = turns;
   for (int i = 0; i < samples; ++i) run.samples.push_back({1 + spread * (i % 7), i % 2});
@@ -62,11 +62,20 @@ TEST(DeviceMemory, IsWhatTheFirstOutputTookWhenItsInstanceWasMade) {
   EXPECT_EQ(row.memory.device_bytes, 1 << 20);
 }
 
-TEST(Turn, IsATenthOfASecondUnlessTheBudgetIsSmall) {
+TEST(Turn, IsShortUnlessItWouldHoldFewSamples) {
   Options options;
-  EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 100);
-  options.time_budget_s = 0.03;
-  EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 10);
+  EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 25);
+  RowRun slow;
+  slow.samples = {{10, 0}, {10, 1}};
+  EXPECT_DOUBLE_EQ(*next_turn(slow, options).for_ms, 40);
+  slow.samples = {{500, 0}};
+  EXPECT_DOUBLE_EQ(*next_turn(slow, options).for_ms, 100);
+}
+
+TEST(Turn, IsAnEighthOfASmallBudget) {
+  Options options;
+  options.time_budget_s = 0.04;
+  EXPECT_DOUBLE_EQ(*next_turn(RowRun{}, options).for_ms, 5);
 }
 
 TEST(Patience, GrowsWithTheWorkOfAPassOnAThread) {

@@ -50,13 +50,14 @@ TEST(Schedule, JudgesBothInputSetsBeforeAnythingIsTimed) {
 TEST(Schedule, RotatesTheOrderOfTurnsEachRound) {
   const Log log;
   run(plan_of({"ok:1", "ok:2", "ok:3"}));
-  const auto lines = log.lines("run");
-  ASSERT_EQ(lines.size(), 9u);
+  auto lines = log.lines("run");
+  ASSERT_EQ(lines.size(), 8u * 3);
+  lines.resize(9);
   EXPECT_THAT(lines, ElementsAre("run ok:1", "run ok:2", "run ok:3", "run ok:2", "run ok:3",
                                  "run ok:1", "run ok:3", "run ok:1", "run ok:2"));
 }
 
-TEST(Schedule, MeasuresTheCeilingsOfThePipesInUseInEachRound) {
+TEST(Schedule, MeasuresTheCeilingsOfThePipesInUseInEveryThirdRound) {
   const Log log;
   const ScheduleResult result = run(plan_of({"ok"}));
   EXPECT_EQ(log.lines("ceiling copy").size(), 3u);
@@ -74,7 +75,8 @@ TEST(Schedule, MeasuresCeilingsBesideARowThatRunsAlone) {
       run_plan(plan_of({"ok", "crashshared"}), fake_roster(), quick(), told.events());
   EXPECT_EQ(told.warnings.size(), 1u);  // the group was dissolved
   const auto lines = log.lines();
-  const auto last_run = std::ranges::find(lines.rbegin(), lines.rend(), "run crashshared");
+  const auto last_run = std::ranges::find(lines.rbegin(), lines.rend(), "run ok");
+  ASSERT_NE(last_run, lines.rend());
   EXPECT_THAT(std::vector<std::string>(lines.rbegin(), last_run), Contains("ceiling sgemm"));
   for (const Row& row : result.rows) EXPECT_TRUE(row.utilization.ceiling) << row.what.impl;
 }
