@@ -1,25 +1,13 @@
-// Figures from samples: medians and their intervals, speed-ups, utilisation. Pure.
+// Figures from summaries of samples: speed-ups, utilisation. Pure.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "record/row.hpp"
+#include "estimate/summary.hpp"
 
 namespace flashbench {
-
-// The least number of samples that can show a drift: ten at each end, and as many between them.
-inline constexpr std::size_t least_for_drift = 40;
-
-// Median and its interval from order statistics; n = 0 gives zeros, n < least_for_interval no
-// interval.
-Time summarize(std::vector<Sample> samples);
-// Half width of the interval over the median; infinity where there is no interval.
-double relative_half_width(const Time&);
-// Median of the last tenth of the samples over that of the first, minus 1; a tenth is ten samples
-// at least. Null below least_for_drift samples.
-std::optional<double> drift(const std::vector<Sample>&);
 
 // The quotient of two medians with its 95 % interval, from the two intervals by the method of
 // variance estimates recovery on the logarithm. A median without an interval stands for both of its
