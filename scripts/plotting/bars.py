@@ -6,7 +6,7 @@ from plotting import style
 from plotting.families import Family, grid_of, panel_title
 from plotting.reports import Row
 
-BAR_INCHES = 0.185  # wide enough for its figure, set upright
+BAR_INCHES = 0.135  # wide enough for its figure, set upright
 WIDEST_INTERVAL = 1.25
 WITHOUT_TIME = {"oom": "out of memory", "failed": "failed", "unsupported": "unsupported", "crashed": "crashed",
                 "timeout": "timed out", "not_run": "not run"}
@@ -22,20 +22,32 @@ def height_of(row: Row) -> float:
     return min(row.tflops_range[1], WIDEST_INTERVAL * value) if row.tflops_range else value
 
 
+def why_none(rows: list[Row]) -> str:
+    """Of a sequence length at which nothing was measured, for one reason: that reason."""
+    reasons = {WITHOUT_TIME.get(row.status, row.status) for row in rows}
+    return reasons.pop() if len(reasons) == 1 and len(rows) > 1 and not any(row.tflops for row in rows) else ""
+
+
+def note(axes: Axes, x: float, top: float, words: str, rotation: int = 90) -> None:
+    axes.text(x, 0.015 * top, words, rotation=rotation, ha="center", va="bottom", fontsize=6.5, color=style.FAINT)
+
+
 def draw_panel(axes: Axes, rows: list[Row], impls: list[str], looks: dict[str, style.Look]) -> None:
     seqs = sorted({row.seq for row in rows})
     found = {(row.impl, row.seq): row for row in rows}
     width = 0.86 / len(impls)
     top = max((row.tflops or 0) for row in rows)
+    empty = {seq: why_none([row for row in rows if row.seq == seq]) for seq in seqs}
+    for j, seq in enumerate(seqs):
+        note(axes, j, top, empty[seq], rotation=0)
     for i, impl in enumerate(impls):
         for j, seq in enumerate(seqs):
             row = found.get((impl, seq))
-            if row is None:
+            if row is None or empty[seq]:
                 continue
             x = j + (i - (len(impls) - 1) / 2) * width
             if row.tflops is None:
-                axes.text(x, 0.015 * top, WITHOUT_TIME.get(row.status, row.status), rotation=90, ha="center",
-                          va="bottom", fontsize=6, color=style.FAINT)
+                note(axes, x, top, WITHOUT_TIME.get(row.status, row.status))
                 continue
             look = looks[impl]
             axes.bar(x, row.tflops, width * 0.94, color=look.color, hatch=look.hatch, edgecolor="white", linewidth=0)
@@ -63,7 +75,7 @@ def throughput(family: Family) -> "tuple | None":
     looks = style.looks_of(impls)
     most_seqs = max(len({row.seq for row in rows}) for rows in panels.values())
     width = min(12.0, max(3.4, 0.7 + BAR_INCHES * most_seqs * (len(impls) + 0.9)))
-    rows, columns = grid_of(list(panels))
+    rows, columns = grid_of(list(panels), width)
     figure, grid = style.new_figure(rows, columns, (width, 2.5))
     spots = [axes for line in grid for axes in line]
     for axes, (name, members) in zip(spots, panels.items()):

@@ -55,9 +55,12 @@ def panel_title(panel: Panel) -> str:
     return title if len(panel) == 2 else f"{title}, batch {panel[2]}, {panel[3]} heads"
 
 
-def grid_of(panels: Sequence) -> tuple[int, int]:
-    """Rows and columns: two beside each other."""
-    columns = min(2, len(panels))
+WIDEST_OF_TWO = 5.0  # inches
+
+
+def grid_of(panels: Sequence, width: float = 0) -> tuple[int, int]:
+    """Rows and columns: two beside each other, but for panels so wide that a page would shrink them."""
+    columns = min(2, len(panels)) if width <= WIDEST_OF_TWO else 1
     return -(-len(panels) // columns), columns
 
 

@@ -40,6 +40,7 @@ class Row:
 
     key: str
     impl: str
+    provider: str  # the plugin or other build that it came from; empty of what is built in
     source: Source
     pass_name: str
     dtype: str
@@ -145,10 +146,11 @@ def row_of(row: dict[str, Any], source: Source) -> Row | None:
     ok = text(row, "status") == "ok"
     tflops, median = (number(row, *path) if ok else None for path in (("tflops",), ("time_ms", "median")))
     low, high = (number(row, "time_ms", end) if ok else None for end in ("low", "high"))
-    built_in = text(row, "source") in ("", "built-in")
+    provider = text(row, "source")
     return Row(
         key=text(row, "key"),
-        impl=words[0] if built_in else f"{words[0]} ({row['source']})",
+        impl=words[0],
+        provider="" if provider == "built-in" else provider,
         source=source,
         pass_name=words[1],
         dtype=words[2],
@@ -188,6 +190,18 @@ def rows_of(path: pathlib.Path) -> Iterable[Row]:
             yield row
 
 
+def named_apart(rows: Sequence[Row]) -> list[Row]:
+    """With the provider in the name of an implementation that others provide as well."""
+    providers: dict[str, set[str]] = {}
+    for row in rows:
+        providers.setdefault(row.impl, set()).add(row.provider)
+    return [
+        dataclasses.replace(row, impl=f"{row.impl} ({row.provider})")
+        if row.provider and len(providers[row.impl]) > 1 else row
+        for row in rows
+    ]
+
+
 def read(paths: Sequence[pathlib.Path]) -> list[Row]:
     """All rows in the reports' order. Of a device's rows with one key the last counts, unless it was not run."""
     found: dict[tuple[str, str], Row] = {}
@@ -196,4 +210,4 @@ def read(paths: Sequence[pathlib.Path]) -> list[Row]:
             name = row.source.device, row.key or f"{path} {place}"
             if name not in found or row.status != "not_run":
                 found[name] = row
-    return list(found.values())
+    return named_apart(list(found.values()))

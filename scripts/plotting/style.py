@@ -121,7 +121,7 @@ def finish(figure: Figure, heading: str, under: str, footer: Sequence[str], path
         top += (text.count("\n") + 1) * size * 1.25 / 72 + 0.05
     for legend in figure.legends:
         legend.set_bbox_to_anchor((0.02 / width, 1 - top / height), transform=figure.transFigure)
-        top += 0.22
+        top += legend.get_window_extent(figure.canvas.get_renderer()).height / figure.dpi
     small = "\n".join(wrapped(line, width * 18) for line in footer)
     figure.text(0.12 / width, 0.08 / height, small, fontsize=6.5, va="bottom", color=FAINT)
     bottom = 0.1 + 0.12 * (small.count("\n") + 1)
@@ -138,9 +138,11 @@ def finish(figure: Figure, heading: str, under: str, footer: Sequence[str], path
 
 
 def legend_on_top(figure: Figure, handles: Sequence, labels: Sequence[str]) -> None:
-    """Beneath the heading, where finish puts it."""
-    most = max(1, int(figure.get_size_inches()[0] / 0.9))
-    figure.legend(handles, labels, loc="upper left", ncols=min(most, len(labels)), handlelength=1.6,
+    """Beneath the heading, where finish puts it; in one line where it has room."""
+    width = figure.get_size_inches()[0]
+    one_line = sum(0.5 + 0.053 * len(label) for label in labels) <= width
+    columns = len(labels) if one_line else max(1, int(width / (0.5 + 0.053 * max(map(len, labels)))))
+    figure.legend(handles, labels, loc="upper left", ncols=columns, handlelength=1.6,
                   columnspacing=1.4, fontsize=8)
 
 
@@ -173,4 +175,5 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> Non
             axes.annotate(name, xy=(x, y), xycoords="data", xytext=(point[0] + 0.035, height),
                           textcoords="axes fraction", color=color, fontsize=7.5, va="center", annotation_clip=False,
                           zorder=4, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
-                          arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3})
+                          arrowprops={"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 3,
+                                      "relpos": (0, 0.5)})  # from the name's left end, not through its neighbours

@@ -91,6 +91,42 @@ TEST_F(Pictures, OfALaterReportShowItsRowsAndItsLadder) {
               AllOf(HasSubstr(">v2 itself<"), Not(HasSubstr("own tile"))));
 }
 
+TEST_F(Pictures, NameTheProviderOnlyOfWhatSeveralProvide) {
+  auto report = nlohmann::json::parse(read_file(golden));
+  auto peer = report.at("rows")[2];
+  peer["impl"] = "pytorch-flash";
+  peer["source"] = "plugin:pytorch.py";
+  peer["key"] = "pytorch-flash";
+  auto twin = report.at("rows")[2];
+  twin["source"] = "plugin:twin.so";
+  twin["key"] = "twin";
+  report["rows"].push_back(peer);
+  report["rows"].push_back(twin);
+  const Outcome drawn =
+      plot({out.write("peers.json", report.dump()), "--out", out.path().string()});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(
+      read_file(out / "throughput-fwd-fp16.svg"),
+      AllOf(HasSubstr(">pytorch-flash<"), HasSubstr(">v2<"), HasSubstr(">v2 (plugin:twin.so)<")));
+}
+
+TEST_F(Pictures, SayOnceOfALengthThatNothingWasRunAtIt) {
+  auto report = nlohmann::json::parse(read_file(golden));
+  for (auto row : std::vector<nlohmann::json>(report.at("rows"))) {
+    if (row["problem"]["seq_q"] != 2048) continue;
+    row["problem"]["seq_q"] = row["problem"]["seq_k"] = 32768;
+    row["key"] = row["key"].get<std::string>() + "/longer";
+    row["status"] = "not_run";
+    report["rows"].push_back(row);
+  }
+  const Outcome drawn = plot({out.write("cut.json", report.dump()), "--out", out.path().string()});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  const std::string svg = read_file(out / "throughput-fwd-fp16.svg");
+  const size_t first = svg.find(">not run<");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(svg.find(">not run<", first + 1), std::string::npos);
+}
+
 TEST(Plot, RefusesWhatIsNoReportByItsNameWithExitTwo) {
   const TemporaryFolder out;
   for (const auto& [file, reason] : std::vector<std::pair<std::string, const char*>>{
