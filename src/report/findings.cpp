@@ -84,6 +84,14 @@ std::optional<Ratio> lead(const Row& slower, const Row& faster) {
   return times && times->has_interval ? times : std::nullopt;
 }
 
+// By the intervals; of few samples that have none, each must have taken more than twice as long as
+// the other's interval allows.
+bool is_behind(const Row& row, const Row& best) {
+  if (const auto ahead = lead(row, best)) return ahead->low > 1;
+  return !has_interval(*row.time) && has_interval(*best.time) &&
+         row.time->min > 2 * *best.time->high;
+}
+
 // Where v2 passes v1, and where not.
 void add_passing(std::vector<std::string>& findings, const std::vector<Answers>& problems,
                  const Report& report) {
@@ -92,11 +100,11 @@ void add_passing(std::vector<std::string>& findings, const std::vector<Answers>&
   for (const Answers& rows : problems) {
     const auto v1 = rows.find("v1"), v2 = rows.find("v2");
     if (v1 == rows.end() || v2 == rows.end()) continue;
-    const auto gain = lead(*v1->second, *v2->second);
-    if (gain && gain->low > 1)
-      faster.push_back({gain->value, v2->second});
-    else if (gain && gain->high < 1)
-      slower.push_back({1 / gain->value, v2->second});
+    const double gain = v1->second->time->median / v2->second->time->median;
+    if (is_behind(*v1->second, *v2->second))
+      faster.push_back({gain, v2->second});
+    else if (is_behind(*v2->second, *v1->second))
+      slower.push_back({1 / gain, v2->second});
     else
       unsure.push_back(v2->second);
   }
@@ -116,15 +124,13 @@ void add_passing(std::vector<std::string>& findings, const std::vector<Answers>&
   findings.push_back(fmt::format("{}.", fmt::join(parts, "; ")));
 }
 
-// The implementations that may be the fastest: the least median, and what is not clearly behind it.
+// The implementations that may be the fastest: the least median, and what is not behind it.
 Answers fastest_of(const Answers& rows) {
   const auto best = std::ranges::min_element(
       rows, {}, [](const auto& entry) { return entry.second->time->median; });
   Answers fastest;
-  for (const auto& [impl, row] : rows) {
-    const auto ahead = lead(*row, *best->second);
-    if (row == best->second || !ahead || !(ahead->low > 1)) fastest.emplace(impl, row);
-  }
+  for (const auto& [impl, row] : rows)
+    if (row == best->second || !is_behind(*row, *best->second)) fastest.emplace(impl, row);
   return fastest;
 }
 

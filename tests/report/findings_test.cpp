@@ -84,6 +84,17 @@ TEST(Findings, claim_no_lead_from_a_single_sample_or_a_bare_median) {
   EXPECT_EQ(findings_of(report(rows)), open);
 }
 
+TEST(Findings, see_a_lead_over_few_samples_that_all_took_more_than_twice_as_long) {
+  std::vector<Row> rows{row("v1", 9, 0.01), row("v2", 1, 0.01)};
+  rows[0].time->n = 3;
+  rows[0].time->low = rows[0].time->high = std::nullopt;
+  rows[0].time->min = 8.9;
+  EXPECT_THAT(findings_of(report(rows)), ElementsAre("v2 passes v1 in the one problem, by 9.00x.",
+                                                     "The fastest: v2 in the one problem."));
+  rows[0].time->min = 1.9;
+  EXPECT_THAT(findings_of(report(rows)), Contains(HasSubstr("do not tell")));
+}
+
 TEST(Findings, name_at_most_three_places) {
   std::vector<Row> rows;
   for (const int seq : {64, 128, 256, 512, 1024, 2048}) {
