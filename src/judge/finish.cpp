@@ -7,13 +7,17 @@
 namespace flashbench::judge {
 
 void hold_against(BlockReference& reference, std::span<const float> comparator) {
+  double most = reference.comparator_error;
   for (std::size_t i = 0; i < comparator.size(); ++i) {
     const double error = std::fabs(static_cast<double>(comparator[i]) - reference.o[i]);
-    if (std::isfinite(error))
-      reference.comparator_error = std::max(reference.comparator_error, error);
+    if (std::isfinite(error)) {
+      most = std::max(most, error);
+      continue;
+    }
     if (std::isfinite(reference.o[i]) && !std::isfinite(comparator[i]))
       reference.excused.push_back(static_cast<std::int64_t>(i));
   }
+  reference.comparator_error = most;
 }
 
 void patch_wild(BlockReference& reference, const Problem& problem, const Block& block,

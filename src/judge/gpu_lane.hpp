@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "judge/reference_cuda.hpp"
@@ -29,6 +30,21 @@ class DeviceBytes {
   ~DeviceBytes() { cudaFree(data_); }
   DeviceBytes(const DeviceBytes&) = delete;
   DeviceBytes& operator=(const DeviceBytes&) = delete;
+  std::byte* data() const { return static_cast<std::byte*>(data_); }
+
+ private:
+  void* data_ = nullptr;
+};
+
+// Host memory that the device copies to at the bus's speed, without the driver's own buffer.
+class PinnedBytes {
+ public:
+  explicit PinnedBytes(std::size_t bytes) {
+    check(cudaMallocHost(&data_, std::max<std::size_t>(bytes, 1)));
+  }
+  ~PinnedBytes() { cudaFreeHost(data_); }
+  PinnedBytes(const PinnedBytes&) = delete;
+  PinnedBytes& operator=(const PinnedBytes&) = delete;
   std::byte* data() const { return static_cast<std::byte*>(data_); }
 
  private:
@@ -59,16 +75,19 @@ class Stream {
   cudaStream_t stream_ = nullptr;
 };
 
-// What the device says of some rows of one head.
+// What the device says of some rows of one head; the lane's, until it runs again.
 struct RowResults {
-  std::vector<double> o, lse, top;
-  std::vector<float> comparator;
+  std::span<const double> o, lse, top;
+  std::span<const float> comparator;
 };
 
 class Lane {
  public:
   Lane(std::int64_t rows, std::int64_t d)
-      : rows_(rows), d_(d), memory_(static_cast<std::size_t>(rows * (d * 12 + 64) + 256)) {}
+      : rows_(rows),
+        d_(d),
+        memory_(static_cast<std::size_t>(rows * (d * 12 + 64) + 256)),
+        fetched_(static_cast<std::size_t>(rows * (d * 12 + 16))) {}
 
   bool fits(std::int64_t rows, std::int64_t d) const { return rows <= rows_ && d <= d_; }
   // `head`: one head of one batch, with as many query rows as are wanted.
@@ -83,13 +102,15 @@ class Lane {
     if (reference_forward(head, inputs, {o, lse, top, comparator}, stream_.get(), &message) !=
         FLASHBENCH_OK)
       throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
-    RowResults results;
-    fetch(results.o, o, elements);
-    fetch(results.lse, lse, rows);
-    fetch(results.top, top, rows);
-    fetch(results.comparator, comparator, elements);
+    // They lie behind each other on the device, and so they do here.
+    const std::size_t bytes = elements * 12 + rows * 16;
+    stream_.fetch(fetched_.data(), memory_.data(), static_cast<std::int64_t>(bytes));
     stream_.wait();
-    return results;
+    const auto* here = reinterpret_cast<const double*>(fetched_.data());
+    return {{here, elements},
+            {here + elements, rows},
+            {here + elements + rows, rows},
+            {reinterpret_cast<const float*>(here + elements + 2 * rows), elements}};
   }
   // The largest error a slot over the tasks, against the O that the last run left, or that
   // put_exact put there.
@@ -108,7 +129,7 @@ class Lane {
     FlashbenchMessage message{};
     if (draw_forward(head, inputs, drawing, stream_.get(), &message) != FLASHBENCH_OK)
       throw Refusal(Status::failed, fmt::format("the judge's GPU: {}", message.text));
-    fetch(found, errors, slots);
+    stream_.fetch(found.data(), errors, static_cast<std::int64_t>(slots));
     stream_.wait();
     return found;
   }
@@ -117,14 +138,9 @@ class Lane {
   }
 
  private:
-  template <class T>
-  void fetch(std::vector<T>& to, const T* from, std::size_t count) {
-    to.resize(count);
-    stream_.fetch(to.data(), from, static_cast<std::int64_t>(count));
-  }
-
   std::int64_t rows_, d_;
   DeviceBytes memory_;
+  PinnedBytes fetched_;
   Stream stream_;
 };
 

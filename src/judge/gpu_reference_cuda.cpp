@@ -101,8 +101,8 @@ BlockReference block_of(const Problem& problem, const Block& block, const RowRes
   reference.o = cut(rows.o, d);
   reference.lse = cut(rows.lse, 1);
   reference.top = cut(rows.top, 1);
-  const std::vector<float> other = cut(rows.comparator, d);
-  hold_against(reference, other);
+  hold_against(reference, rows.comparator.subspan(static_cast<std::size_t>(skip * d),
+                                                  static_cast<std::size_t>(block.rows * d)));
   patch_wild(reference, problem, block, wild);
   return reference;
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 
 #include "worker/dtype.hpp"
 #include "worker/parallel.hpp"
@@ -13,20 +11,33 @@ namespace flashbench::judge {
 
 namespace {
 
-// The largest finite |x| of `rows` rows, each of d elements.
-double largest_of(Dtype dtype, const std::byte* elements, std::int64_t rows, std::int64_t d) {
-  constexpr std::int64_t piece = 1024;
-  std::vector<float> most(static_cast<std::size_t>((rows + piece - 1) / piece));
+// The largest finite |x|. Numbers without their sign compare like the integers of their bits.
+template <class Word>
+double largest_finite(Dtype dtype, const std::byte* elements, std::int64_t count, Word infinity) {
+  constexpr std::int64_t piece = 1 << 17;
+  constexpr Word magnitude = static_cast<Word>(-1) >> 1;
+  std::vector<Word> most((static_cast<std::size_t>(count) + piece - 1) / piece);
   parallel_for(static_cast<std::int64_t>(most.size()), [&](std::int64_t i) {
-    const std::int64_t count = std::min(piece, rows - i * piece) * d;
-    std::vector<float> wide(static_cast<std::size_t>(count));
-    widen(dtype, elements + i * piece * d * bytes_of(dtype), wide.data(), count);
-    for (const float x : wide)
-      if (std::isfinite(x))
-        most[static_cast<std::size_t>(i)] =
-            std::max(most[static_cast<std::size_t>(i)], std::fabs(x));
+    const auto* words = reinterpret_cast<const Word*>(elements) + i * piece;
+    Word largest = 0;
+    const std::int64_t end = std::min(piece, count - i * piece);
+    for (std::int64_t at = 0; at < end; ++at) {
+      const Word bits = words[at] & magnitude;
+      largest = std::max(largest, bits < infinity ? bits : Word{0});
+    }
+    most[static_cast<std::size_t>(i)] = largest;
   });
-  return most.empty() ? 0 : *std::ranges::max_element(most);
+  const Word largest = most.empty() ? Word{0} : *std::ranges::max_element(most);
+  float value = 0;
+  widen(dtype, &largest, &value, 1);
+  return value;
+}
+
+double largest_of(Dtype dtype, const std::byte* elements, std::int64_t count) {
+  if (dtype == Dtype::fp32)
+    return largest_finite<std::uint32_t>(dtype, elements, count, 0x7f800000u);
+  return largest_finite<std::uint16_t>(dtype, elements, count,
+                                       dtype == Dtype::fp16 ? 0x7c00u : 0x7f80u);
 }
 
 }  // namespace
@@ -35,19 +46,16 @@ Inputs::Inputs(const Problem& problem, const InputSet& set, Pass pass, const Tel
     : problem_(problem) {
   problem_.layout = Layout::bhsd;
   std::vector<std::uint64_t> fingerprints;
-  const std::int64_t row_bytes = problem.head_dim * bytes_of(problem.dtype);
   for (const Tensor tensor : inputs_of(pass)) {
     const auto index = static_cast<std::size_t>(tensor);
-    tensors_[index].resize(static_cast<std::size_t>(bytes_of(problem_, tensor)));
-    const auto keep = [&](std::int64_t first, std::int64_t rows, const std::byte* data) {
-      std::memcpy(tensors_[index].data() + first * row_bytes, data,
-                  static_cast<std::size_t>(rows * row_bytes));
+    tensors_[index] = Bytes(bytes_of(problem_, tensor));
+    const auto look = [&](std::int64_t first, std::int64_t rows, const std::byte* data) {
       largest_[index] =
-          std::max(largest_[index], largest_of(problem.dtype, data, rows, problem.head_dim));
+          std::max(largest_[index], largest_of(problem.dtype, data, rows * problem.head_dim));
       tell(static_cast<double>(first + rows), static_cast<double>(shape_of(problem, tensor).rows()),
            "making the judge's inputs");
     };
-    fingerprints.push_back(make_input(problem_, set, tensor, keep));
+    fingerprints.push_back(make_input_at(tensors_[index].data(), problem_, set, tensor, look));
   }
   checksum_ = flashbench::checksum(fingerprints);
 }

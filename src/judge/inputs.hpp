@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "worker/answer.hpp"
+#include "worker/bytes.hpp"
 #include "worker/inputs.hpp"
 
 namespace flashbench::judge {
@@ -23,7 +24,8 @@ class Inputs {
                           std::int64_t count) const;
   // All of q, k, v or d_o in the problem's dtype: (b, h, s, d).
   std::span<const std::byte> elements(Tensor tensor) const {
-    return tensors_[static_cast<std::size_t>(tensor)];
+    const Bytes& bytes = tensors_[static_cast<std::size_t>(tensor)];
+    return {bytes.data(), bytes.size()};
   }
   // The KV head that a query head reads.
   std::int64_t kv_head(std::int64_t head) const {
@@ -33,8 +35,8 @@ class Inputs {
   double largest(Tensor tensor) const { return largest_[static_cast<std::size_t>(tensor)]; }
 
  private:
-  Problem problem_;                                // in layout bhsd
-  std::array<std::vector<std::byte>, 4> tensors_;  // q k v do, (b, h, s, d)
+  Problem problem_;               // in layout bhsd
+  std::array<Bytes, 4> tensors_;  // q k v do, (b, h, s, d)
   std::array<double, 4> largest_{};
   std::string checksum_;
 };

@@ -22,6 +22,13 @@ std::string spelled(double value) {
   return std::isnan(value) ? "NaN" : fmt::format("{:.9g}", value);
 }
 
+constexpr std::int64_t no_column = -1;
+
+// Element i of a block.
+std::array<std::int64_t, 4> element(const Block& block, std::int64_t i, std::int64_t d) {
+  return {block.batch, block.first + i / d, block.head, i % d};
+}
+
 // Keeps the first element that is finite or not where the reference is not so.
 void misplace(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,
               double got, double wanted) {
@@ -32,8 +39,9 @@ void misplace(Outcome& outcome, const char* tensor, const std::array<std::int64_
                                spelled(got), spelled(wanted));
 }
 
-void measure(Outcome& outcome, const char* tensor, const std::array<std::int64_t, 4>& at,
-             double error, double bound) {
+// at(): the element's place. Two divisions tell it, so only what is kept is asked for it.
+template <class Place>
+void measure(Outcome& outcome, const char* tensor, Place at, double error, double bound) {
   outcome.max_abs = std::max(outcome.max_abs, error);
   outcome.squares += error * error;
   ++outcome.elements;
@@ -43,10 +51,10 @@ void measure(Outcome& outcome, const char* tensor, const std::array<std::int64_t
   if (ratio < outcome.ratio || outcome.misplaced) return;
   if (ratio == outcome.ratio && outcome.worst[0] >= 0) return;
   outcome.ratio = ratio;
-  outcome.worst = at;
+  outcome.worst = at();
   if (ratio > 1)
     outcome.reason = fmt::format("{} is off by {:.3g}, more than the bound {:.3g}",
-                                 place(tensor, at), error, bound);
+                                 place(tensor, outcome.worst), error, bound);
 }
 
 void close(Outcome& outcome) {
@@ -63,7 +71,7 @@ Outcome compare_o(const Block& block, const BlockReference& reference, const flo
       rounded_scores ? reference.rounded_scores_error.value() : reference.comparator_error;
   const double bound = 2 * other + 1e-5 * std::min(1.0, largest_v);
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
-    const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
+    const auto at = [&] { return element(block, i, d); };
     const double wanted = reference.o[static_cast<std::size_t>(i)], value = got[i];
     const bool same = std::isfinite(value) == std::isfinite(wanted);
     if (same && std::isfinite(value)) {
@@ -71,7 +79,7 @@ Outcome compare_o(const Block& block, const BlockReference& reference, const flo
     } else if (!same) {
       const bool excused = !std::isfinite(value) && std::binary_search(reference.excused.begin(),
                                                                        reference.excused.end(), i);
-      if (!excused) misplace(outcome, "o", at, value, wanted);
+      if (!excused) misplace(outcome, "o", at(), value, wanted);
     }
   }
   close(outcome);
@@ -83,7 +91,7 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
   Outcome outcome;
   outcome.rows = block.rows;
   for (std::int64_t i = 0; i < block.rows; ++i) {
-    const std::array<std::int64_t, 4> at{block.batch, block.first + i, block.head, -1};
+    const auto at = [&] { return std::array{block.batch, block.first + i, block.head, no_column}; };
     const double wanted = reference.lse[static_cast<std::size_t>(i)], value = got[i];
     const double top = reference.top[static_cast<std::size_t>(i)];
     double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
@@ -95,7 +103,7 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
     if (std::isfinite(value) && std::isfinite(wanted)) {
       measure(outcome, "lse", at, std::fabs(value - wanted), bound);
     } else if (value != wanted && !(std::isnan(value) && std::isnan(wanted))) {
-      misplace(outcome, "lse", at, value, wanted);
+      misplace(outcome, "lse", at(), value, wanted);
     }
   }
   close(outcome);
@@ -114,12 +122,12 @@ Outcome compare_gradient(const char* tensor, const Block& block, const double* w
   }
   const double bound = 3 * other + 1e-5 * std::min(1.0, largest);
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
-    const std::array<std::int64_t, 4> at{block.batch, block.first + i / d, block.head, i % d};
+    const auto at = [&] { return element(block, i, d); };
     const bool finite = std::isfinite(got[i]), same = finite == std::isfinite(wanted[i]);
     if (same && finite)
       measure(outcome, tensor, at, std::fabs(static_cast<double>(got[i]) - wanted[i]), bound);
     else if (!same && (finite || (std::isfinite(comparator[i]) && !spreads)))
-      misplace(outcome, tensor, at, got[i], wanted[i]);
+      misplace(outcome, tensor, at(), got[i], wanted[i]);
   }
   close(outcome);
   return outcome;

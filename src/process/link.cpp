@@ -46,6 +46,14 @@ Reply WorkerLink::ask(const request::Any& body, const OnProgress& on_progress,
   return exchange(body, std::max(timeout_s_, patience_s), on_progress, on_wait);
 }
 
+void WorkerLink::launch() {
+  if (client_ || !program_.device.empty()) return;  // with a hello to say, the first ask starts it
+  try {
+    start();
+  } catch (const WorkerLost&) {  // tried again by ask
+  }
+}
+
 void WorkerLink::begin(const request::Any& body) {
   try {
     if (!client_) start();

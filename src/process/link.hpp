@@ -37,6 +37,9 @@ class WorkerLink {
   // life, and never less than the time-out.
   Reply ask(const request::Any& body, const OnProgress& on_progress = {},
             const OnWait& on_wait = {}, double patience_s = 0);
+  // Starts the program if it does not run, without waiting until it listens; nothing where a
+  // hello has to be said. Throws nothing: whatever goes wrong shows when it is asked.
+  void launch();
   // ask in two halves. begin throws nothing: whatever goes wrong shows in finish. Without a begin
   // before it, or after a stop, finish asks.
   void begin(const request::Any& body);

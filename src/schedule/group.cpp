@@ -61,15 +61,17 @@ bool is_open(const RowRun* run) {
 }
 
 void measure(Bench& bench, const std::vector<RowRun*>& all, bool alone) {
+  // On a GPU the two need different memory; on the CPU each has to see what the other takes.
+  const bool judge_beside =
+      bench.options.check != Check::none && bench.roster.backend == Backend::cuda;
+  if (judge_beside) bench.judge.launch();
   for (RowRun* run : all)
     if (is_open(run)) describe_row(bench, *run, alone);
   std::vector<RowRun*> rows;
   std::ranges::copy_if(all, std::back_inserter(rows), is_open);
   if (rows.empty()) return;
   const request::Prepare inputs = prepare_request_of(rows, bench.options);
-  // On a GPU the two need different memory; on the CPU each has to see what the other takes.
-  if (bench.options.check != Check::none && bench.roster.backend == Backend::cuda)
-    bench.judge.begin(inputs);
+  if (judge_beside) bench.judge.begin(inputs);
   const Checksums checksums = prepare(bench, rows, inputs);
   if (bench.options.profile) return profile_rows(bench, rows, alone);
   for (RowRun* run : rows)

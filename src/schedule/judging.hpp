@@ -33,6 +33,8 @@ class Judging {
   // lost, as crashed or timeout.
   Judgement judge(const request::Prepare& inputs, const std::vector<std::string>& checksums,
                   const request::Judge& question, const OnProgress& on_progress);
+  // Starts the judge's process, which readies its device while the workers ready theirs.
+  void launch() { session_.launch(); }
   // Lets the judge prepare these inputs while a worker does the same; judge() waits for it.
   void begin(const request::Prepare& inputs);
   void drop();

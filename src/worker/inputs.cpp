@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "worker/bytes.hpp"
 #include "worker/dtype.hpp"
 #include "worker/hash.hpp"
 #include "worker/npy.hpp"
@@ -97,35 +98,54 @@ class Rows {
   std::optional<NpyArray> loaded_;
 };
 
-}  // namespace
+// Rows that are made at a time.
+std::int64_t chunk_rows(const Problem& problem) {
+  return std::max<std::int64_t>((32 << 20) / (problem.head_dim * bytes_of(problem.dtype)), 1);
+}
 
-std::uint64_t make_input(const Problem& problem, const InputSet& set, Tensor tensor,
-                         const RowSink& sink) {
+// place(first): where the rows from `first` on go.
+template <class Place>
+std::uint64_t make_rows(const Problem& problem, const InputSet& set, Tensor tensor, Place place,
+                        const RowSink& sink) {
   const Shape shape = shape_of(problem, tensor);
   const std::int64_t row_bytes = shape.dim * bytes_of(problem.dtype);
-  const std::int64_t chunk =
-      std::max<std::int64_t>((32 << 20) / std::max<std::int64_t>(row_bytes, 1), 1);
+  const std::int64_t chunk = chunk_rows(problem);
   constexpr std::int64_t piece = 256;
   const Rows rows(problem, set, tensor);
-  std::vector<std::byte> buffer(
-      static_cast<std::size_t>(std::min(chunk, shape.rows()) * row_bytes));
   std::atomic<std::uint64_t> fingerprint{static_cast<std::uint64_t>(tensor)};
   for (std::int64_t first = 0; first < shape.rows(); first += chunk) {
     const std::int64_t count = std::min(chunk, shape.rows() - first);
+    std::byte* const to = place(first);
     parallel_for((count + piece - 1) / piece, [&](std::int64_t i) {
       std::vector<float> values;
       std::uint64_t sum = 0;
       for (std::int64_t j = i * piece; j < std::min(count, (i + 1) * piece); ++j) {
         const std::int64_t row = logical_row(shape, problem.layout, first + j);
-        rows.make(row, values, buffer.data() + j * row_bytes);
-        sum += hash_bytes(buffer.data() + j * row_bytes, row_bytes,
-                          static_cast<std::uint64_t>(row) + 1);
+        rows.make(row, values, to + j * row_bytes);
+        sum += hash_bytes(to + j * row_bytes, row_bytes, static_cast<std::uint64_t>(row) + 1);
       }
       fingerprint += sum;  // a sum, so that neither layout nor threads matter
     });
-    sink(first, count, buffer.data());
+    sink(first, count, to);
   }
   return fingerprint;
+}
+
+}  // namespace
+
+std::uint64_t make_input(const Problem& problem, const InputSet& set, Tensor tensor,
+                         const RowSink& sink) {
+  const std::int64_t rows = std::min(chunk_rows(problem), shape_of(problem, tensor).rows());
+  Bytes chunk(rows * problem.head_dim * bytes_of(problem.dtype));
+  return make_rows(
+      problem, set, tensor, [&](std::int64_t) { return chunk.data(); }, sink);
+}
+
+std::uint64_t make_input_at(std::byte* to, const Problem& problem, const InputSet& set,
+                            Tensor tensor, const RowSink& sink) {
+  const std::int64_t row_bytes = problem.head_dim * bytes_of(problem.dtype);
+  return make_rows(
+      problem, set, tensor, [&](std::int64_t first) { return to + first * row_bytes; }, sink);
 }
 
 std::vector<Tensor> inputs_of(Pass pass) {

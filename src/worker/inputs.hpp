@@ -22,6 +22,8 @@ using RowSink =
 // fingerprint of its logical values. A file that is missing or has another shape:
 // std::runtime_error.
 std::uint64_t make_input(const Problem&, const InputSet&, Tensor, const RowSink&);
+// The same with all of the tensor at `to`, which has room for bytes_of(problem, tensor) bytes.
+std::uint64_t make_input_at(std::byte* to, const Problem&, const InputSet&, Tensor, const RowSink&);
 // The tensors a pass reads, in the order in which checksum() takes their fingerprints.
 std::vector<Tensor> inputs_of(Pass);
 // "q-k-v" or "q-k-v-do", each in 16 hexadecimal digits: what a forward reads can be told from it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "worker/dtype.hpp"
+#include "worker/parallel.hpp"
 
 namespace flashbench {
 
@@ -48,12 +50,15 @@ void NpyArray::read(std::int64_t first, std::int64_t count, float* to) const {
 
 NpyArray read_npy(const std::string& path) {
   NpyHeader header = read_npy_header(path);
-  NpyArray array{std::move(header.shape), header.type, {}};
-  array.data.resize(static_cast<std::size_t>(header.bytes));
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(header.offset);
-  file.read(reinterpret_cast<char*>(array.data.data()), header.bytes);
-  if (!file) fail(path, "could not be read to its end");
+  NpyArray array{std::move(header.shape), header.type, Bytes(header.bytes)};
+  constexpr std::int64_t piece = 4 << 20;
+  parallel_for((header.bytes + piece - 1) / piece, [&](std::int64_t i) {
+    const std::int64_t bytes = std::min(piece, header.bytes - i * piece);
+    std::ifstream file(path, std::ios::binary);
+    file.seekg(header.offset + i * piece);
+    file.read(reinterpret_cast<char*>(array.data.data()) + i * piece, bytes);
+    if (!file) fail(path, "could not be read to its end");
+  });
   return array;
 }
 

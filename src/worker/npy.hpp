@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "record/npy_header.hpp"
+#include "worker/bytes.hpp"
 
 namespace flashbench {
 
 struct NpyArray {
   std::vector<std::int64_t> shape;
   NpyType type = NpyType::f4;
-  std::vector<std::byte> data;
+  Bytes data;
   std::int64_t elements() const;
   // The elements from `first` on, as fp32 (f8 is rounded).
   void read(std::int64_t first, std::int64_t count, float* to) const;

@@ -1,11 +1,13 @@
 // The output operation: one run on poisoned outputs, guarded, written to files, and repeated.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "worker/dtype.hpp"
 #include "worker/npy.hpp"
+#include "worker/parallel.hpp"
 #include "worker/session.hpp"
 
 namespace flashbench {
@@ -22,15 +24,20 @@ std::string file(const std::string& dir, std::string_view tensor) {
 // bf16 has no type in .npy: it is written as fp32, which holds it exactly.
 void write_tensor(const std::string& dir, const Problem& problem, Tensor tensor,
                   const TensorSet& set) {
-  const std::vector<std::byte> elements = set.logical(tensor);
+  const Bytes elements = set.logical(tensor);
   const Shape shape = shape_of(problem, tensor);
   const std::string path = file(dir, tensor_files[static_cast<std::size_t>(tensor)]);
   if (problem.dtype != Dtype::bf16) {
     const NpyType type = problem.dtype == Dtype::fp16 ? NpyType::f2 : NpyType::f4;
     return write_npy(path, shape.list(), type, elements.data());
   }
-  std::vector<float> wide(static_cast<std::size_t>(shape.elements()));
-  widen(Dtype::bf16, elements.data(), wide.data(), shape.elements());
+  Bytes wide(shape.elements() * 4);
+  constexpr std::int64_t piece = 1 << 18;
+  parallel_for((shape.elements() + piece - 1) / piece, [&](std::int64_t i) {
+    widen(Dtype::bf16, elements.data() + i * piece * 2,
+          reinterpret_cast<float*>(wide.data()) + i * piece,
+          std::min(piece, shape.elements() - i * piece));
+  });
   write_npy(path, shape.list(), NpyType::f4, wide.data());
 }
 

@@ -174,12 +174,12 @@ void TensorSet::mend(const Tell& tell) {
       fill(input, tell);
 }
 
-std::vector<std::byte> TensorSet::logical(Tensor tensor) const {
+Bytes TensorSet::logical(Tensor tensor) const {
   const Guarded& buffer = at(tensor);
-  std::vector<std::byte> rows(static_cast<std::size_t>(buffer.bytes()));
+  Bytes rows(buffer.bytes());
   backend_->download(rows.data(), buffer.data(), buffer.bytes());
   if (problem_.layout == Layout::bshd) return rows;
-  std::vector<std::byte> ordered(rows.size());
+  Bytes ordered(buffer.bytes());
   to_logical(shape_of(problem_, tensor), problem_.layout, rows.data(), ordered.data(),
              problem_.head_dim * bytes_of(problem_.dtype));
   return ordered;

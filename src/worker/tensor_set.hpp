@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "worker/answer.hpp"
+#include "worker/bytes.hpp"
 #include "worker/guarded.hpp"
 #include "worker/inputs.hpp"
 
@@ -32,7 +33,7 @@ class TensorSet {
   // Undoes what broken() finds, so that the next implementation is not blamed for it.
   void mend(const Tell&);
   // Rows of a tensor in logical order, in the problem's dtype.
-  std::vector<std::byte> logical(Tensor) const;
+  Bytes logical(Tensor) const;
   // (b, h, s); derived on the host where the implementation saved m and l; empty where it saved
   // nothing.
   std::vector<float> lse(std::uint32_t saves) const;

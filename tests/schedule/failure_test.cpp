@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -119,6 +121,22 @@ TEST(Failure, AJudgeThatPreparesBesideTheWorkerFailsLikeAnyOther) {
   EXPECT_EQ(rows.at("judgecrash").status, Status::crashed);
   const auto unasked = by_impl(run(plan_of({"refuse"}), quick(), roster));
   EXPECT_EQ(unasked.at("refuse").status, Status::unsupported);
+  EXPECT_THAT(children(), IsEmpty());
+}
+
+// Its device takes long to get ready, and so do the workers'.
+TEST(Failure, AJudgeOnAGpuIsStartedBeforeTheWorkersAreAsked) {
+  const Folder folder;
+  const std::string program = folder / "judge", marker = folder / "started";
+  std::ofstream(program) << "#!/bin/sh\ntouch " << marker << "\nexec " << fake_worker
+                         << " \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  Roster roster = fake_roster();
+  roster.backend = Backend::cuda;
+  roster.judge_program = program;
+  const auto rows = by_impl(run(plan_of({"refuse"}), quick(), roster));
+  EXPECT_EQ(rows.at("refuse").status, Status::unsupported);
+  EXPECT_TRUE(std::filesystem::exists(marker));
   EXPECT_THAT(children(), IsEmpty());
 }
 
