@@ -160,7 +160,7 @@ typedef struct FlashbenchCounts {
 typedef struct FlashbenchForward {
   FlashbenchTensor q, k, v; /* read only */
   FlashbenchTensor o;
-  float *lse, *m, *l; /* (B, Hq, Sq) */
+  float *lse, *m, *l; /* (B, Hq, Sq); null unless the cost's `saves` names them */
 } FlashbenchForward;
 
 /* Backward: dQ, dK, dV from dO. At least one of lse or (m, l) is given; every implementation

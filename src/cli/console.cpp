@@ -74,6 +74,7 @@ void Console::clear() {
 void prepare_process() {
   // A write beyond `ulimit -f` then fails as one to a full disk does, here and in the workers.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);  // a reader that goes away costs its own output alone
   for (int descriptor = 0; descriptor <= 2; ++descriptor)
     if (fcntl(descriptor, F_GETFD) < 0)
       // The lowest free number is this one.

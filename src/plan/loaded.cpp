@@ -13,6 +13,8 @@ namespace flashbench {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 using Shape = std::vector<std::int64_t>;
 
 Shape shape_of(const std::string& dir, const char* tensor) {
@@ -50,13 +52,24 @@ bool has_backward(const Sweep& sweep) {
   return std::ranges::any_of(sweep.pass, [](Pass pass) { return pass != Pass::fwd; });
 }
 
+// --dump writes a folder a row, and the one above them is easily meant.
+void refuse_the_folder_above(const fs::path& dir) {
+  std::error_code error;
+  if (fs::exists(dir / "q.npy", error)) return;
+  for (const auto& entry : fs::directory_iterator(dir, error))
+    if (fs::exists(entry.path() / "q.npy", error))
+      throw UsageError(fmt::format("--load: {} has no q.npy; a folder in it has, {}: that is meant",
+                                   dir.string(), entry.path().string()));
+}
+
 }  // namespace
 
 LoadedFiles read_loaded(const std::string& dir, const std::vector<Sweep>& sweeps) {
   std::error_code error;
-  if (!std::filesystem::is_directory(dir, error))
+  if (!fs::is_directory(dir, error))
     throw UsageError(
         fmt::format("--load: {} is no folder; one with q.npy, k.npy and v.npy is meant", dir));
+  refuse_the_folder_above(dir);
   LoadedFiles loaded{dir, shape_of(dir, "q"), shape_of(dir, "k"), shape_of(dir, "v"), {}, {}};
   if (std::ranges::any_of(sweeps, has_backward)) loaded.d_o = shape_of(dir, "do");
   loaded.dumped = read_dumped(dir);

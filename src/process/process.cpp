@@ -38,6 +38,7 @@ struct ChildSetup {
   dup2(setup.null, STDOUT_FILENO);
   dup2(setup.words, STDERR_FILENO);
   fcntl(setup.channel, F_SETFD, 0);
+  signal(SIGPIPE, SIG_DFL);  // the front's alone to ignore
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

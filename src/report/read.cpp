@@ -5,6 +5,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "estimate/summary.hpp"
 #include "record/errors.hpp"
 #include "record/text.hpp"
 #include "report/report.hpp"
@@ -57,12 +58,27 @@ std::string read_file(const std::string& file) {
   return text;
 }
 
+// Intervals as they are made now, where the file has all samples: what says how sure a figure is
+// may have been bettered since.
+void renew_intervals(Report& report) {
+  for (Row& row : report.rows) {
+    if (!row.time || row.time->samples.empty() ||
+        static_cast<std::int64_t>(row.time->samples.size()) != row.time->n)
+      continue;
+    const Time again = summarize(row.time->samples);
+    row.time->low = again.low;
+    row.time->high = again.high;
+  }
+}
+
 }  // namespace
 
 Report read_report(const std::string& file) {
   const std::string text = as_utf8(read_file(file));
   try {
-    return parse_report(text, file);
+    Report report = parse_report(text, file);
+    renew_intervals(report);
+    return report;
   } catch (const ProtocolError& error) {
     throw UsageError(one_line(error.what()));
   }

@@ -1,4 +1,5 @@
 // The files that commands read: earlier reports, baselines, configs; and where their words go.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -34,6 +35,27 @@ class Files : public testing::Test {
   }
   TemporaryFolder bin, out;
 };
+
+// The shell's pipe has a reader that is gone before anything is written.
+TEST_F(Files, AReaderThatGoesAwayCostsItsOwnOutputAlone) {
+  const std::string command = fmt::format(
+      "set -o pipefail; {} --device cpu --seq 64 --impl ok --json {} --csv {} --md - 2>{} | true",
+      bin / "flashbench", out / "r.json", out / "r.csv", out / "words");
+  const Outcome run = Program("/bin/bash", {"-c", command}, {{"FAKE_NAMES", "ok,noisy"}}).wait(60);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_TRUE(fs::exists(out / "r.json"));
+  EXPECT_TRUE(fs::exists(out / "r.csv"));
+  EXPECT_THAT(test::read_file(out / "words"), HasSubstr("cannot write standard output"));
+}
+
+TEST_F(Files, WordsThatNobodyReadsEndNothing) {
+  const std::string command =
+      fmt::format("set -o pipefail; {} --seq 64 --impl ok,noisy --json {} 2>&1 >/dev/null | true",
+                  bin / "flashbench", out / "r.json");
+  const Outcome run = Program("/bin/bash", {"-c", command}, {{"FAKE_NAMES", "ok,noisy"}}).wait(60);
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(fs::exists(out / "r.json"));
+}
 
 TEST_F(Files, ADryRunReadsTheFilesThatARunWouldRead) {
   const std::string broken = out.write("broken.json", "{");

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "support/npy_file.hpp"
 
 namespace flashbench {
@@ -47,6 +49,15 @@ TEST_F(Loaded, ShapesComeFromTheFiles) {
   EXPECT_THAT(sweep.kv_heads, ElementsAre(4));
   EXPECT_THAT(sweep.head_dim, ElementsAre(64));
   EXPECT_THAT(sweep.init, ElementsAre(Init::loaded));
+}
+
+TEST_F(Loaded, OfTheFolderAboveThoseOfADumpNamesOneOfThem) {
+  const TemporaryFolder above;
+  const auto row = above.path() / "v2,fwd";
+  std::filesystem::create_directory(row);
+  std::filesystem::copy(folder.path(), row);
+  EXPECT_THAT(refusal([&] { read_loaded(above.path().string(), {Sweep{}}); }),
+              AllOf(HasSubstr("has no q.npy"), HasSubstr(row.string())));
 }
 
 TEST_F(Loaded, FlagsMayRepeatThemButNotContradict) {

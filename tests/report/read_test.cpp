@@ -7,6 +7,7 @@
 
 #include "plan/request.hpp"
 #include "record/rows.hpp"
+#include "record/text.hpp"
 #include "report/report.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -36,6 +37,23 @@ TEST(ReportFile, that_is_a_pipe_a_device_or_a_folder_is_refused_at_once) {
                                    {folder.path().string(), "a folder"}})
     EXPECT_THAT(refusal(file), AllOf(HasSubstr(file), HasSubstr(std::string("it is ") + kind),
                                      HasSubstr("regular file")));
+}
+
+// Of a report that an earlier version wrote: samples that go in steps, and an interval that does
+// not know it.
+TEST(ReportFile, gets_the_interval_that_its_samples_have_now) {
+  const TemporaryFolder folder;
+  Report report;
+  report.rows = {testing::row("v2", 1)};
+  Time& time = *report.rows[0].time;
+  time.samples.clear();
+  for (int i = 0; i < 200; ++i) time.samples.push_back({i < 90 ? 1.5 : 1.4, 0});
+  time.n = 200;
+  time.median = time.low.emplace(1.4);
+  time.high = 1.41;
+  const Report read = read_report(folder.write("r.json", report_text(report)));
+  EXPECT_EQ(read.rows[0].time->low, 1.4);
+  EXPECT_EQ(read.rows[0].time->high, 1.5);
 }
 
 TEST(ReportFile, that_a_link_leads_to_is_read) {

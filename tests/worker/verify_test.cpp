@@ -78,6 +78,30 @@ TEST_F(Verify, AgreesWithTheJudge) {
   EXPECT_EQ(verify("/nowhere"), 2);
 }
 
+TEST_F(Verify, FailsAFolderThatIsNotWholeAndGoesOn) {
+  Peer peer([](int end) {
+    CpuBackend backend;
+    return serve(fake_plugin(), {}, backend, end);
+  });
+  peer.ok<reply::Hello>(request::Hello{"cpu"});
+  for (const char* row : {"1", "2"})
+    dump(peer, small_problem(Dtype::fp32), {"good", Pass::fwd, 0, folder_ / row, "", true});
+  const auto ok_lines = [&] {
+    std::filesystem::remove(folder_ / "said");
+    std::system((FLASHBENCH_SOURCE "/scripts/verify " + folder_.path() + " >" + (folder_ / "said"))
+                    .c_str());
+    const std::string said = text_of(folder_ / "said");
+    return std::pair(said.find("FAIL  1") != said.npos, said.find("ok    2") != said.npos);
+  };
+  const auto failed_and_went_on = std::pair(true, true);
+  std::ofstream(folder_ / "1/o.npy").flush();  // empty
+  EXPECT_EQ(ok_lines(), failed_and_went_on);
+  std::filesystem::remove(folder_ / "1/q.npy");
+  EXPECT_EQ(ok_lines(), failed_and_went_on);
+  std::ofstream(folder_ / "1/case.json") << "null";
+  EXPECT_EQ(ok_lines(), failed_and_went_on);
+}
+
 TEST_F(Verify, HoldsNaiveToItsScoresInMemoryAndNotToItsName) {
   Peer peer([](int end) {
     CpuBackend backend;
