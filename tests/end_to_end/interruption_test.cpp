@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <random>
 #include <sstream>
 #include <thread>
@@ -46,18 +47,21 @@ void wait_for_first_row(const std::string& report) {
   ADD_FAILURE() << "no row finished in 30 s";
 }
 
-void expect_saved(const std::string& path) {
+// Of the five, how many have each status.
+std::map<std::string, int> saved(const std::string& path) {
   const auto report = strict_json(read_file(path));
   EXPECT_EQ(report.at("complete"), false);
-  ASSERT_EQ(report.at("rows").size(), 5u);
-  int finished = 0, not_run = 0;
-  for (const auto& row : report.at("rows")) {
-    if (row.at("status") == "ok") ++finished;
-    if (row.at("status") == "not_run") ++not_run;
-  }
-  EXPECT_GE(finished, 1);
-  EXPECT_GE(not_run, 1);
-  EXPECT_EQ(finished + not_run, 5);
+  EXPECT_EQ(report.at("rows").size(), 5u);
+  std::map<std::string, int> found;
+  for (const auto& row : report.at("rows")) ++found[row.at("status")];
+  return found;
+}
+
+void expect_saved(const std::string& path) {
+  auto found = saved(path);
+  EXPECT_GE(found["ok"], 1);
+  EXPECT_GE(found["not_run"], 1);
+  EXPECT_EQ(found["ok"] + found["not_run"], 5);
 }
 
 // Until its words are read nothing is there to be saved; the journal is the first thing that is.
@@ -111,7 +115,9 @@ TEST(Interruption, ByAnErrorOfTheFrontKeepsWhatHadFinished) {
   EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
   EXPECT_TRUE(contains(lines_of(outcome.err).back(), "flashbench: filesystem error"))
       << outcome.err;
-  expect_saved(folder / "r.json");
+  auto found = saved(folder / "r.json");
+  EXPECT_GE(found["ok"], 1);
+  EXPECT_GE(found["not_run"], 1);  // others failed if a worker met the folder gone before the front
   EXPECT_EQ(parse_csv(read_file(folder / "r.csv")).size(), 6u) << "a heading and five rows";
   EXPECT_TRUE(contains(outcome.out, "v2")) << outcome.out;
 }
