@@ -70,12 +70,12 @@ struct Exponentials {
   // they could not overlap.
   template <Raise raise, int row_blocks, int columns>
   FLASHBENCH_INLINE void weights(Fragment<row_blocks, columns>& s, const Rows<row_blocks>& m,
-                                 bool far) const {
+                                 bool is_far) const {
     Rows<row_blocks> offset;
 #pragma unroll
     for (int i = 0; i < row_blocks; ++i)
 #pragma unroll
-      for (int t = 0; t < 2; ++t) offset.x[i][t] = far ? 0 : m.x[i][t] * scale_log2;
+      for (int t = 0; t < 2; ++t) offset.x[i][t] = is_far ? 0 : m.x[i][t] * scale_log2;
     each(s, [&](float x, int i, int t) {
       const float exponent = fmaf(x, scale_log2, -offset.x[i][t]);
       return raise == Raise::in_product ? exponent : exp2_approximate(exponent);
