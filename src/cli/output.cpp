@@ -69,14 +69,12 @@ bool write_outputs(const Report& report, const Options& options, bool wide,
                    const std::vector<Row>& more) {
   const TableOptions table{false, wide, options.pivot, options.view};
   bool all_written = true;
-  for (const bool to_stdout : {false, true})  // whose reader may have gone
-    for (const Format& format : formats()) {
-      if (!options.outputs.contains(format.name)) continue;
-      if ((options.output(format.name) == "-") != to_stdout) continue;
-      const bool whole = std::string_view(format.name) == "json";
-      all_written &= write_output(options, format.name,
-                                  format.render(whole ? with_rows(report, more) : report, table));
-    }
+  for (const Format& format : formats()) {
+    if (!options.outputs.contains(format.name)) continue;
+    const bool whole = std::string_view(format.name) == "json";
+    all_written &= write_output(options, format.name,
+                                format.render(whole ? with_rows(report, more) : report, table));
+  }
   return all_written;
 }
 
