@@ -14,7 +14,7 @@ constexpr const char *counts = "counted by the CPU's kernels, fp32",
 
 const std::vector<Claim> table{
     {"v1-utilisation", "1.1", "V1 reaches 25-40 % of the peak (of an A100)",
-     "TFLOPS of v1 fwd / datasheet peak, at every length", v1_utilization},
+     "TFLOPS of v1 fwd / datasheet peak, whole %, at every length", v1_utilization},
     {"causes-in-order", "1.1", "V1's causes by impact: loop order, non-GEMM work, warp split",
      "order of the three times without the idea / with it", loop_order_pays_most},
     {"few-heads", "2.1", "V1 cannot use the sequence dimension: few heads leave it idle",
@@ -61,7 +61,7 @@ const std::vector<Claim> table{
     {"d-once", "7.3", "V2 computes D once beforehand, V1 in every tile", counts,
      d_is_computed_once},
     {"v2-utilisation", "8.1", "V2 reaches 50-73 % of the peak (of an A100)",
-     "TFLOPS of v2 fwd / datasheet peak, at every length", v2_utilization},
+     "TFLOPS of v2 fwd / datasheet peak, whole %, at every length", v2_utilization},
     {"table-tflops", "8.1", "an A100's TFLOPS of V1 and V2 at 1k to 8k",
      "those of v1 and v2 fwd on an A100, within 20 %", throughput_of_the_table},
     {"always-faster", "8.1", "V2 is faster than V1 at every length",

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace flashbench {
 
@@ -43,6 +42,10 @@ bool is_counted(const Row& row, Wrong wrong) {
 
 std::string described(const Wanted& wanted) {
   return fmt::format("{} {} {}", wanted.impl, name(wanted.pass), name(wanted.mask));
+}
+
+std::string tokens(std::int64_t seq) {
+  return seq > 0 && seq % 1024 == 0 ? fmt::format("{}k", seq / 1024) : std::to_string(seq);
 }
 
 double heads_of(const Problem& problem) {
@@ -112,27 +115,6 @@ Finding stand(bool holds, std::string figures) {
 
 Finding cannot_tell(std::string reason) {
   return {Standing::cannot_be_tested, std::move(reason)};
-}
-
-Finding too_noisy(const std::string& figures) {
-  return cannot_tell("too noisy: " + figures);
-}
-
-Finding no_interval(const std::string& figures) {
-  return cannot_tell("no 95 % interval: " + figures);
-}
-
-Ratio time_ratio(const Row& over, const Row& under) {
-  const double value = over.time->median / under.time->median;
-  return ratio(*over.time, *under.time).value_or(Ratio{value, value, value, false});
-}
-
-bool near_document(double ours, double documents) {
-  return std::abs(ours / documents - 1) <= 0.2;
-}
-
-bool far_from_document(const Ratio& ours, double documents) {
-  return ours.has_interval && (ours.high < 0.8 * documents || ours.low > 1.2 * documents);
 }
 
 }  // namespace flashbench

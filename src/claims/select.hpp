@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "claims/claims.hpp"
-#include "estimate/estimate.hpp"
 
 namespace flashbench {
 
@@ -25,6 +24,7 @@ namespace findings {
 inline constexpr Wanted v1{"v1"}, v2{"v2"};
 }
 std::string described(const Wanted&);  // "v1 fwd full"
+std::string tokens(std::int64_t seq);  // "8k", "1000"
 
 // On the report's device (the GPU's, where a CPU's rows stand beside them), whatever their status.
 Rows rows_of(const Report&, const Wanted&);
@@ -48,14 +48,5 @@ std::string why_none(const Report&, const Wanted&);
 
 Finding stand(bool holds, std::string figures);
 Finding cannot_tell(std::string reason);
-Finding too_noisy(const std::string& figures);
-// Where the figures have no 95 % interval to decide by.
-Finding no_interval(const std::string& figures);
-// Of two timed rows' medians.
-Ratio time_ratio(const Row& over, const Row& under);
-// Whether a figure of ours is the document's, as far as 20 %.
-bool near_document(double ours, double documents);
-// Whether its whole interval is further off; never without an interval.
-bool far_from_document(const Ratio& ours, double documents);
 
 }  // namespace flashbench

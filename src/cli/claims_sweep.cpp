@@ -79,10 +79,13 @@ std::vector<Sweep> on_cpu(const Roster& roster) {
 
 }  // namespace
 
-UserRequest claims_on_device(const Roster& roster) {
-  return {roster.backend == Backend::cuda ? on_gpu(roster) : on_cpu(roster),
-          quickly(roster.backend, 8),
-          {}};
+UserRequest claims_on_device(const Roster& roster, std::optional<double> time_budget_s) {
+  Options options = quickly(roster.backend, 8);
+  if (time_budget_s) {
+    options.time_budget_s = *time_budget_s;
+    options.iters.reset();
+  }
+  return {roster.backend == Backend::cuda ? on_gpu(roster) : on_cpu(roster), options, {}};
 }
 
 UserRequest claims_by_counting() {

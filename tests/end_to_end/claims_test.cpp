@@ -96,6 +96,10 @@ TEST(Claims, RefuseWhatTheyCannotRead) {
   EXPECT_EQ(device.exit_code, 2);
   EXPECT_THAT(device.err, HasSubstr("--device"));
   EXPECT_EQ(flashbench_says({"claims", "--device", "gpu"}).exit_code, 2);
+  const Outcome budget = flashbench_says({"claims", file, "--time-budget", "2"});
+  EXPECT_EQ(budget.exit_code, 2);
+  EXPECT_THAT(budget.err, HasSubstr("--time-budget"));
+  EXPECT_EQ(flashbench_says({"claims", "--time-budget", "0"}).exit_code, 2);
 }
 
 }  // namespace
