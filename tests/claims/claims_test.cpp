@@ -268,9 +268,27 @@ TEST(Claims, AreNotRefutedByTimesWithoutAnInterval) {
 TEST(Claims, OfTimesAreNotBorneOutByFewSamples) {
   Report report = testing::confirming_report();
   take_intervals(report);
-  for (const char* name : {"v1-utilisation", "few-heads", "grid-pays", "causal-half",
+  for (const char* name : {"v1-utilisation", "few-heads", "grid-pays", "causal-half", "v2-over-v1",
                            "always-faster", "relative-forward", "table-tflops", "causes-in-order"})
     EXPECT_EQ(finding(report, name).standing, Standing::cannot_be_tested) << name;
+}
+
+void widen(const Rows& rows, double share) {
+  for (Row* row : rows) row->time = testing::time(row->time->median, share * row->time->median);
+}
+
+TEST(Claims, OfV2OverV1AreDecidedByTheIntervalOfTheirQuotient) {
+  Report report = testing::confirming_report();
+  const Finding narrow = finding(report, "v2-over-v1");
+  EXPECT_EQ(narrow.standing, Standing::holds);
+  EXPECT_THAT(narrow.figures, HasSubstr("mean 1.87 (1.85 to 1.90)"));
+  widen(rows_of(report, "v1"), 0.1);  // up to 2, which is not about 1.6
+  const Finding wide = finding(report, "v2-over-v1");
+  EXPECT_EQ(wide.standing, Standing::cannot_be_tested);
+  EXPECT_THAT(wide.figures, HasSubstr("the 95 % interval is too wide to decide: "));
+  take(rows_of(report, "v1"), 2);
+  widen(rows_of(report, "v1"), 0.1);
+  EXPECT_EQ(finding(report, "v2-over-v1").standing, Standing::does_not_hold);
 }
 
 // As the sentences below a table have it.
