@@ -88,31 +88,6 @@ Finding delayed_normalisation_is_exact(const Report& report) {
                   error_ratio(*at_the_end, "o").value_or(std::nan(""))));
 }
 
-Finding only_v2_has_blocks_along_the_sequence(const Report& report) {
-  const auto blocks = [](const Row& row) {
-    return static_cast<double>(row.launches.front().blocks.value_or(0)) /
-           heads_of(row.what.problem);
-  };
-  bool as_said = true;
-  std::string figures;
-  for (const Wanted& wanted : {v1, v2}) {
-    Rows rows = timed_rows(report, wanted);
-    std::erase_if(rows, [](const Row* row) {
-      return row->launches.empty() || !row->launches.front().blocks;
-    });
-    if (rows.size() < 2 || rows.front()->what.problem.seq_q == rows.back()->what.problem.seq_q)
-      return cannot_tell(fmt::format("no launches of {} at two lengths", described(wanted)));
-    const double shorter = blocks(*rows.front()), longer = blocks(*rows.back());
-    as_said = as_said && (wanted.impl == v1.impl ? longer == 1 && shorter == 1 : longer > shorter);
-    figures += fmt::format("{}{} {:g} and {:g}", figures.empty() ? "" : ", ", wanted.impl, shorter,
-                           longer);
-    if (wanted.impl == v2.impl)
-      figures += fmt::format(" at {} and {} queries", rows.front()->what.problem.seq_q,
-                             rows.back()->what.problem.seq_q);
-  }
-  return stand(as_said, "blocks a head: " + figures);
-}
-
 Finding statistics_are_halved(const Report& report) {
   for (const RowPair& pair : timed_pairs(report, v1, v2)) {
     const auto both = pair.one->memory.saved_bytes, merged = pair.other->memory.saved_bytes;

@@ -1,10 +1,8 @@
 // By times, and only as far as their 95 % intervals let them decide.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <ranges>
 
 #include "claims/findings.hpp"
 #include "claims/trial.hpp"
@@ -65,25 +63,6 @@ std::int64_t seq_of(const RowPair& pair) {
 
 std::vector<RowPair> v1_and_v2(const Report& report) {
   return timed_pairs(report, v1, v2);
-}
-
-std::string why_no_pairs(const Report& report, const Wanted& one, const Wanted& other) {
-  if (timed_rows(report, one).empty()) return why_none(report, one);
-  if (timed_rows(report, other).empty()) return why_none(report, other);
-  return fmt::format("no problem was measured by both {} and {}", described(one), described(other));
-}
-
-// The same problem with fewer heads, and with fewer than there are processors.
-const Row* narrower(const Report& report, const Row& wide) {
-  const auto processors = static_cast<double>(report.device.multiprocessors.value_or(0));
-  for (const Row* row : rows_of(report, {wide.what.impl})) {
-    const Problem &few = row->what.problem, &all = wide.what.problem;
-    if (row->status == Status::ok && row->time && row->time->median > 0 && few.seq_q == all.seq_q &&
-        few.seq_k == all.seq_k && few.head_dim == all.head_dim && few.dtype == all.dtype &&
-        heads_of(few) < heads_of(all) && heads_of(few) < processors)
-      return row;
-  }
-  return nullptr;
 }
 
 }  // namespace
@@ -151,28 +130,6 @@ Finding throughput_of_the_table(const Report& report) {
     }
   if (!found) return cannot_tell(why_no_pairs(report, v1, v2));
   return trial.finding("TFLOPS of v1: " + of_v1.text() + "; of v2: " + of_v2.text());
-}
-
-// How much of the throughput at many heads few of them keep, v1's over v2's: 1 where v1 needs no
-// more heads than v2. FLOPs fall out.
-Finding few_heads_starve_v1(const Report& report) {
-  const std::vector<RowPair> many = v1_and_v2(report);
-  for (const RowPair& all : std::views::reverse(many)) {  // the longest first
-    const Row *few_v1 = narrower(report, *all.one), *few_v2 = narrower(report, *all.other);
-    if (!few_v1 || !few_v2) continue;
-    const Bounds of_v1 = time_bounds(*all.one, *few_v1), of_v2 = time_bounds(*all.other, *few_v2);
-    const double flops = few_v1->flops.counted / all.one->flops.counted;
-    Trial trial;
-    trial.add({of_v1.low / of_v2.high, of_v2.low > 0 ? of_v1.high / of_v2.low : Bounds{}.high},
-              below(0.8), {few_v1, all.one, few_v2, all.other});
-    const std::string figures =
-        fmt::format("TFLOPS at {:g} x {} instead of {:g} heads: v1 {:.0f} %, v2 {:.0f} %",
-                    heads_of(few_v1->what.problem), tokens(seq_of(all)),
-                    heads_of(all.one->what.problem), 100 * flops * time_quotient(*all.one, *few_v1),
-                    100 * flops * time_quotient(*all.other, *few_v2));
-    return trial.finding(figures);
-  }
-  return cannot_tell("no length was measured with fewer heads than there are processors");
 }
 
 Finding causal_takes_half_the_time(const Report& report) {

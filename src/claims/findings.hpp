@@ -26,10 +26,13 @@ Finding d_is_computed_once(const Report&);
 
 // By errors, launches and memory.
 Finding delayed_normalisation_is_exact(const Report&);
-Finding only_v2_has_blocks_along_the_sequence(const Report&);
 Finding statistics_are_halved(const Report&);
 Finding memory_grows_linearly(const Report&);
 Finding standard_attention_is_out_of_memory_at_64k(const Report&);
+
+// By what can run at once, and its times at few heads.
+Finding tiles_are_parallel_work(const Report&);
+Finding few_heads_starve_v1(const Report&);
 
 // By times.
 Finding v1_utilization(const Report&);
@@ -39,7 +42,6 @@ Finding v2_is_always_faster(const Report&);
 Finding throughput_of_the_table(const Report&);
 Finding relative_forward(const Report&);
 Finding relative_backward(const Report&);
-Finding few_heads_starve_v1(const Report&);
 Finding causal_takes_half_the_time(const Report&);
 Finding loop_order_pays(const Report&);
 Finding grid_over_q_pays(const Report&);

@@ -109,6 +109,12 @@ std::string why_none(const Report& report, const Wanted& wanted) {
   return fmt::format("no row of {} was measured", described(wanted));
 }
 
+std::string why_no_pairs(const Report& report, const Wanted& one, const Wanted& other) {
+  if (timed_rows(report, one).empty()) return why_none(report, one);
+  if (timed_rows(report, other).empty()) return why_none(report, other);
+  return fmt::format("no problem was measured by both {} and {}", described(one), described(other));
+}
+
 Finding stand(bool holds, std::string figures) {
   return {holds ? Standing::holds : Standing::does_not_hold, std::move(figures)};
 }

@@ -45,6 +45,7 @@ double heads_of(const Problem&);
 Verdict verdict_on(const Row&, std::string_view tensor);
 // Why nothing can be said of these rows: there are none, or what became of them.
 std::string why_none(const Report&, const Wanted&);
+std::string why_no_pairs(const Report&, const Wanted& one, const Wanted& other);
 
 Finding stand(bool holds, std::string figures);
 Finding cannot_tell(std::string reason);

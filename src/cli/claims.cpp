@@ -54,7 +54,7 @@ Command command_of(ClaimsWords& words) {
       0,
       1,
       {device,
-       {"time-budget", "S", "Options", "seconds a row [0.25; on the CPU eight samples]", false,
+       {"time-budget", "S", "Options", "seconds a row [0.25; eight samples on the CPU]", false,
         [&words](const auto& values) { words.time_budget_s = parse_positive(values[0]); }},
        file_option("json", "rows and verdicts; - is stdout, and then nothing else is", o,
                    "Options"),
@@ -103,6 +103,7 @@ Measured measure(const Roster& roster, const Roster& counting, const ClaimsWords
   Measured measured{blank_report(request, roster.workers.front().hello), false};
   measured.report.measurement = {};
   add(measured, request, roster, console);
+  if (!measured.interrupted) add(measured, claims_at_few_heads(roster), roster, console);
   if (!measured.interrupted) add(measured, claims_by_counting(), counting, console);
   add_speedups(measured.report.rows);
   measured.report.complete = !measured.interrupted;

@@ -95,6 +95,10 @@ const Refutation refutations[] = {
        for (Row* row : rows_of(r, "v2"))
          row->launches.front().blocks = row->what.problem.batch * row->what.problem.heads;
      }},
+    {"v2_has_as_many_for_more_queries", "grid",
+     [](Report& r) {
+       for (Row* row : rows_of(r, "v2")) row->launches.front().blocks = 16 * 1024;
+     }},
     {"no_gain", "grid-pays",
      [](Report& r) { take(rows_of(r, "without/grid-over-q", Pass::fwd, Mask::causal), 0.3); }},
     {"v2_loads_q_again", "q-once",
@@ -195,6 +199,43 @@ TEST(Claims, CannotBeTestedWithoutRowsAndSayWhy) {
     EXPECT_EQ(finding.standing, Standing::cannot_be_tested) << claim->name;
     EXPECT_NE(finding.figures, "") << claim->name;
   }
+}
+
+// A grid as large as the device: at many heads fewer blocks than heads.
+void fill_the_device(Row& row, std::int64_t resident) {
+  Launch& launch = row.launches.front();
+  launch.blocks = std::min(*launch.blocks, resident);
+  launch.waves = static_cast<double>(*launch.blocks) / static_cast<double>(resident);
+}
+
+TEST(Claims, OfParallelWorkRestOnTheFewestHeads) {
+  Report report = testing::confirming_report();
+  for (Row* row : rows_of(report, "v2")) fill_the_device(*row, 48);
+  const Finding found = finding(report, "grid");
+  EXPECT_EQ(found.standing, Standing::holds);
+  EXPECT_EQ(
+      found.figures,
+      "blocks at 1 head: 2k queries v1 1, v2 16; 8k queries v1 1, v2 48 (which fill the device)");
+}
+
+TEST(Claims, OfParallelWorkCannotBeTestedWhereHeadsAloneFillTheDevice) {
+  Report report = testing::confirming_report();
+  std::erase_if(report.rows, [](const Row& row) { return row.what.problem.heads == 1; });
+  for (Row* row : rows_of(report, "v2")) fill_the_device(*row, 16);
+  const Finding found = finding(report, "grid");
+  EXPECT_EQ(found.standing, Standing::cannot_be_tested);
+  EXPECT_THAT(found.figures, HasSubstr("heads alone fill the device: measure fewer"));
+}
+
+TEST(Claims, OfFewHeadsShowBothThroughputsOfEach) {
+  Report report = testing::confirming_report();
+  EXPECT_EQ(finding(report, "few-heads").figures,
+            "8k queries, 1 head and 32 heads, 108 processors: v1 4 and 115 TFLOPS (3.5 %); v2 111 "
+            "and 222 TFLOPS (50.0 %)");
+  for (Row* row : rows_of(report, "v1"))
+    if (row->what.problem.heads == 1) *row = testing::without_interval(*row);
+  EXPECT_EQ(finding(report, "few-heads").standing, Standing::holds)
+      << "three samples, each more than twice as long as would refute it";
 }
 
 TEST(Claims, OfRowsThatAreNotOkSayWhatBecameOfThem) {

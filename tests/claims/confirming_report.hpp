@@ -54,10 +54,12 @@ inline void add_throughput(std::vector<Row>& rows) {
     rows.push_back(at("v2", Pass::fwd, usual(k << i), v2[i]));
     rows.push_back(at("v2", Pass::fwd, usual(k << i, Mask::causal), v2[i]));
   }
-  Problem one_head = problem(8 * k);
-  one_head.batch = one_head.heads = one_head.kv_heads = 1;
-  rows.push_back(at("v1", Pass::fwd, one_head, 4));
-  rows.push_back(at("v2", Pass::fwd, one_head, 111));
+  for (std::int64_t seq : {2 * k, 8 * k}) {
+    Problem one_head = problem(seq);
+    one_head.batch = one_head.heads = one_head.kv_heads = 1;
+    rows.push_back(at("v1", Pass::fwd, one_head, 4));
+    rows.push_back(at("v2", Pass::fwd, one_head, 111));
+  }
 }
 
 inline void add_rivals(std::vector<Row>& rows) {
