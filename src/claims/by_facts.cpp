@@ -17,16 +17,6 @@ std::optional<double> error_ratio(const Row& row, const char* tensor) {
   return std::nullopt;
 }
 
-// The longest row whose forward the judge saw.
-const Row* checked(const Report& report, const Wanted& wanted) {
-  const Row* longest = nullptr;
-  for (const Row* row : rows_of(report, wanted))
-    if (verdict_on(*row, "o") != Verdict::not_checked &&
-        (!longest || row->what.problem.seq_q >= longest->what.problem.seq_q))
-      longest = row;
-  return longest;
-}
-
 // By declaration, beyond inputs and outputs.
 std::optional<double> declared_bytes(const Row& row) {
   if (!row.memory.workspace_bytes || !row.memory.saved_bytes) return std::nullopt;
@@ -78,7 +68,7 @@ std::string shown(const char* impl, const Growth& growth) {
 }  // namespace
 
 Finding delayed_normalisation_is_exact(const Report& report) {
-  const Row *each_step = checked(report, v1), *at_the_end = checked(report, v2);
+  const Row *each_step = checked(report, v1, "o"), *at_the_end = checked(report, v2, "o");
   if (!each_step) return cannot_tell("O of v1 was not checked");
   if (!at_the_end) return cannot_tell("O of v2 was not checked");
   return stand(
@@ -86,6 +76,14 @@ Finding delayed_normalisation_is_exact(const Report& report) {
       fmt::format("error as a share of what the check allows: v1 {:.2f}, v2 {:.2f}",
                   error_ratio(*each_step, "o").value_or(std::nan("")),
                   error_ratio(*at_the_end, "o").value_or(std::nan(""))));
+}
+
+Finding saved_row_is_the_logsumexp(const Report& report) {
+  const Row* row = checked(report, v2, "lse");
+  if (!row) return cannot_tell("L of v2 was not checked");
+  return stand(verdict_on(*row, "lse") == Verdict::pass,
+               fmt::format("{} queries: check of L against the reference's logsumexp: {}",
+                           tokens(row->what.problem.seq_q), name(verdict_on(*row, "lse"))));
 }
 
 Finding statistics_are_halved(const Report& report) {
@@ -105,6 +103,12 @@ Finding memory_grows_linearly(const Report& report) {
                                    standard ? "v2" : "naive"));
   return stand(standard->exponent() > 1.8 && v2_growth->exponent() < 1.2,
                shown("naive", *standard) + "; " + shown("v2", *v2_growth));
+}
+
+Finding memory_of_the_table(const Report&) {
+  return cannot_tell(
+      "the document names neither heads nor head dimension; --config document-memory sets its "
+      "figures beside measured ones");
 }
 
 Finding standard_attention_is_out_of_memory_at_64k(const Report& report) {

@@ -1,5 +1,6 @@
 // v2 against PyTorch's attention, and against itself without one of its ideas.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -92,6 +93,26 @@ Finding relative_forward(const Report& report) {
 
 Finding relative_backward(const Report& report) {
   return relative_to_standard(report, Pass::bwd, &document::Relative::backward);
+}
+
+Finding v2_leads_and_xformers_follows(const Report& report) {
+  Trial trial;
+  std::vector<std::string> lines;
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    const Row* slower = standard_row(report, pass);
+    if (!slower) return cannot_tell(why_none(report, {standard, pass}));
+    std::vector<std::string> times{fmt::format("{} {:.3g} ms", standard, slower->time->median)};
+    for (const char* impl : {"v1", "pytorch-efficient", "v2"}) {
+      const auto pairs = timed_pairs(report, {slower->what.impl, pass}, {impl, pass});
+      const auto pair = std::ranges::find(pairs, slower, &RowPair::one);
+      if (pair == pairs.end()) return cannot_tell(why_none(report, {impl, pass}));
+      trial.add(time_bounds(*slower, *pair->other), above(1), {slower, pair->other});
+      slower = pair->other;
+      times.push_back(fmt::format("{} {:.3g}", impl, slower->time->median));
+    }
+    lines.push_back(fmt::format("{}: {}", name(pass), fmt::join(times, ", ")));
+  }
+  return trial.finding(fmt::format("{}", fmt::join(lines, "; ")));
 }
 
 Finding loop_order_pays(const Report& report) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <map>
 
 #include "claims/findings.hpp"
 #include "claims/trial.hpp"
@@ -11,30 +10,6 @@
 namespace flashbench::findings {
 
 namespace {
-
-constexpr Wanted v2_causal{"v2", Pass::fwd, Mask::causal};
-
-// "1k 1.23, 2k 1.34", in the order in which they come; with head dimensions where there are
-// several.
-class Listing {
- public:
-  void add(const Row& row, std::optional<double> figure) {
-    const Problem& problem = row.what.problem;
-    std::string& line = by_head_dim_[problem.head_dim];
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", tokens(problem.seq_q),
-                        figure ? fmt::format("{:.2f}", *figure) : "n/a");
-  }
-  std::string text() const {
-    if (by_head_dim_.size() == 1) return by_head_dim_.begin()->second;
-    std::string all;
-    for (const auto& [head_dim, line] : by_head_dim_)
-      all += fmt::format("{}d {}: {}", all.empty() ? "" : "; ", head_dim, line);
-    return all;
-  }
-
- private:
-  std::map<std::int64_t, std::string> by_head_dim_;
-};
 
 // A rate of this row, as far as its time is known.
 Bounds rate_bounds(const Row& row, double rate) {
@@ -130,19 +105,6 @@ Finding throughput_of_the_table(const Report& report) {
     }
   if (!found) return cannot_tell(why_no_pairs(report, v1, v2));
   return trial.finding("TFLOPS of v1: " + of_v1.text() + "; of v2: " + of_v2.text());
-}
-
-Finding causal_takes_half_the_time(const Report& report) {
-  const std::vector<RowPair> pairs = timed_pairs(report, v2, v2_causal);
-  if (pairs.empty()) return cannot_tell(why_no_pairs(report, v2, v2_causal));
-  Listing factors;
-  for (const RowPair& pair : pairs) factors.add(*pair.one, time_quotient(*pair.one, *pair.other));
-  const RowPair& longest = pairs.back();
-  const Bounds factor = time_bounds(*longest.one, *longest.other);
-  Trial trial;
-  trial.add(factor, near_document(2), {longest.one, longest.other});
-  return trial.finding(
-      fmt::format("time of full over causal: {}; the longest {}", factors.text(), shown(factor)));
 }
 
 }  // namespace flashbench::findings

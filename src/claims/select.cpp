@@ -83,23 +83,38 @@ std::vector<RowPair> timed_pairs(const Report& report, const Wanted& one, const 
   return pairs;
 }
 
+std::vector<RowPair> counted_pairs(const Report& report, const Wanted& one, const Wanted& other,
+                                   Wrong wrong) {
+  std::vector<RowPair> pairs;
+  for (const Row& a : report.rows)
+    for (const Row& b : report.rows)
+      if (is_ours(a, one) && is_ours(b, other) && is_counted(a, wrong) && is_counted(b, wrong) &&
+          same_question(a.what, b.what))
+        pairs.push_back({&a, &b});
+  return pairs;
+}
+
 std::optional<RowPair> counted_pair(const Report& report, const Wanted& one, const Wanted& other,
                                     Wrong wrong) {
-  std::optional<RowPair> longest;
-  for (const Row& a : report.rows)
-    for (const Row& b : report.rows) {
-      if (!is_ours(a, one) || !is_ours(b, other) || !is_counted(a, wrong) ||
-          !is_counted(b, wrong) || !same_question(a.what, b.what))
-        continue;
-      if (!longest || a.what.problem.seq_k > longest->one->what.problem.seq_k) longest = {&a, &b};
-    }
-  return longest;
+  const std::vector<RowPair> pairs = counted_pairs(report, one, other, wrong);
+  if (pairs.empty()) return std::nullopt;
+  return *std::ranges::max_element(
+      pairs, {}, [](const RowPair& pair) { return pair.one->what.problem.seq_k; });
 }
 
 Verdict verdict_on(const Row& row, std::string_view tensor) {
   for (const TensorCheck& check : row.numerics)
     if (check.tensor == tensor) return check.verdict;
   return Verdict::not_checked;
+}
+
+const Row* checked(const Report& report, const Wanted& wanted, std::string_view tensor) {
+  const Row* longest = nullptr;
+  for (const Row* row : rows_of(report, wanted))
+    if (verdict_on(*row, tensor) != Verdict::not_checked &&
+        (!longest || row->what.problem.seq_q >= longest->what.problem.seq_q))
+      longest = row;
+  return longest;
 }
 
 std::string why_none(const Report& report, const Wanted& wanted) {

@@ -33,9 +33,12 @@ Rows rows_of(const Report&, const Wanted&);
 Rows timed_rows(const Report&, const Wanted&);
 // Of the timed rows of both, those that answer the same question (but for the mask).
 std::vector<RowPair> timed_pairs(const Report&, const Wanted& one, const Wanted& other);
-// The longest fp32 pair that counted what it did while it ran; null where there is none. Rows whose
-// numbers are wrong are among them only where a claim is about the numbers.
+// The fp32 pairs that counted what they did while they ran, and the longest of them; null where
+// there is none. Rows whose numbers are wrong are among them only where a claim is about the
+// numbers.
 enum class Wrong { left_out, taken };
+std::vector<RowPair> counted_pairs(const Report&, const Wanted& one, const Wanted& other,
+                                   Wrong = Wrong::left_out);
 std::optional<RowPair> counted_pair(const Report&, const Wanted& one, const Wanted& other,
                                     Wrong = Wrong::left_out);
 
@@ -43,6 +46,8 @@ std::optional<RowPair> counted_pair(const Report&, const Wanted& one, const Want
 double heads_of(const Problem&);
 // The judge's verdict on a tensor; not_checked where it gave none.
 Verdict verdict_on(const Row&, std::string_view tensor);
+// The longest row in which the judge saw that tensor.
+const Row* checked(const Report&, const Wanted&, std::string_view tensor);
 // Why nothing can be said of these rows: there are none, or what became of them.
 std::string why_none(const Report&, const Wanted&);
 std::string why_no_pairs(const Report&, const Wanted& one, const Wanted& other);

@@ -65,6 +65,21 @@ std::string shown(const Bounds& bounds, int digits) {
   return has_high ? fmt::format("at most {:.{}f}", bounds.high, digits) : "no interval";
 }
 
+void Listing::add(const Row& row, std::optional<double> figure) {
+  const Problem& problem = row.what.problem;
+  std::string& line = by_head_dim_[problem.head_dim];
+  line += fmt::format("{}{} {}", line.empty() ? "" : ", ", tokens(problem.seq_q),
+                      figure ? fmt::format("{:.2f}", *figure) : "n/a");
+}
+
+std::string Listing::text() const {
+  if (by_head_dim_.size() == 1) return by_head_dim_.begin()->second;
+  std::string all;
+  for (const auto& [head_dim, line] : by_head_dim_)
+    all += fmt::format("{}d {}: {}", all.empty() ? "" : "; ", head_dim, line);
+  return all;
+}
+
 void Trial::add(const Bounds& figure, const Bounds& range, const Rows& by) {
   if (is_within(figure, range)) return;
   if (is_outside(figure, range)) {

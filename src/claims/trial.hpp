@@ -1,6 +1,8 @@
 // Measured times held against a range: one rule for every claim that rests on times.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +22,17 @@ Bounds time_bounds(const Row& over, const Row& under);
 
 // "1.50 to 1.70", "at least 1.50", "at most 1.70", "no interval".
 std::string shown(const Bounds&, int digits = 2);
+
+// "1k 1.23, 2k 1.34", in the order in which they come; with head dimensions where there are
+// several.
+class Listing {
+ public:
+  void add(const Row&, std::optional<double> figure);
+  std::string text() const;
+
+ private:
+  std::map<std::int64_t, std::string> by_head_dim_;
+};
 
 // A claim holds where every figure lies within its range as far as its interval reaches, does not
 // where one lies outside as far, and is open otherwise.

@@ -81,7 +81,9 @@ void add(Measured& measured, const UserRequest& request, const Roster& roster, C
       run_plan(make_plan(request, roster), roster, request.options, events_for(console));
   if (result.failure) std::rethrow_exception(result.failure);
   Report& report = measured.report;
-  for (const Row& row : result.rows) report.rows.push_back(row);
+  for (const Row& row : result.rows)  // what an earlier sweep measured stands
+    if (std::ranges::find(report.rows, row.what, &Row::what) == report.rows.end())
+      report.rows.push_back(row);
   if (report.ceilings.empty()) report.ceilings = result.ceilings;
   if (report.measurement.timer.empty()) report.measurement = result.measurement;
   measured.interrupted = measured.interrupted || result.interrupted;

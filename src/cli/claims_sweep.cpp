@@ -87,8 +87,7 @@ UserRequest claims_on_device(const Roster& roster, std::optional<double> time_bu
 UserRequest claims_at_few_heads(const Roster& roster) {
   const bool gpu = roster.backend == Backend::cuda;
   Sweep one = sweep_of({"v1", "v2"}, {Pass::fwd}, {});
-  one.seq =
-      gpu ? std::vector<std::int64_t>{2 * k, 16 * k} : std::vector<std::int64_t>{k / 2, 4 * k};
+  one.seq = gpu ? std::vector<std::int64_t>{2 * k, 16 * k} : std::vector<std::int64_t>{k, 4 * k};
   one.batch = one.heads = {1};
   one.head_dim = {gpu ? 128 : 64};
   std::vector<Sweep> sweeps{one};
@@ -99,13 +98,14 @@ UserRequest claims_at_few_heads(const Roster& roster) {
     sweeps.push_back(many);
   }
   Options options;
-  options.iters = 8;  // some take a quarter of a second each
+  options.iters = 8;       // some take a quarter of a second each
+  options.counters = gpu;  // in a pass of its own, after these
   return {sweeps, options, {}};
 }
 
 UserRequest claims_by_counting() {
   const std::vector<std::string> all{"naive", "v1", "v2"};
-  Sweep forward = sweep_of(all, {Pass::fwd}, {2 * k});
+  Sweep forward = sweep_of(all, {Pass::fwd}, {k, 2 * k});
   forward.mask = {Mask::full, Mask::causal};
   Sweep backward = sweep_of(all, {Pass::bwd}, {2 * k});
   for (Sweep* sweep : {&forward, &backward}) {
