@@ -42,7 +42,7 @@ Command command_of(ClaimsWords& words) {
       "flashbench claims [REPORT] [OPTIONS]",
       "Holds each claim of the source document against measured rows: it holds here, does not\n"
       "hold here, or cannot be tested on this machine. Without REPORT it measures a fixed\n"
-      "sweep, under a minute or so: times, memory and errors on the device, counts on the CPU.\n"
+      "sweep, a minute or so: times, memory and errors on the device, counts on the CPU.\n"
       "With one it judges that report's rows and measures nothing.\n"
       "\n"
       "Exit code: 0 judged, whatever the verdicts; 1 a row failed, or with --strict a claim\n"
