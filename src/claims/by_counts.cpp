@@ -1,6 +1,8 @@
 // The forward's counts, in units of the tensors' sizes, so that none depends on the shape.
 #include <fmt/format.h>
 
+#include <ranges>
+
 #include "claims/counted.hpp"
 #include "claims/findings.hpp"
 
@@ -112,34 +114,34 @@ Finding warps_along_q_do_not_wait(const Report& report) {
   });
 }
 
-Finding masked_half_is_computed_without_skip(const Report& report) {
-  std::string figures;
-  bool in_full = true;
-  for (const char* impl : {"naive", "v1"}) {
-    const Finding missing = of_counted(
-        report, {impl}, {impl, Pass::fwd, Mask::causal}, [&](const Row& full, const Row& causal) {
-          const double share = causal.counts->flops / full.counts->flops;
-          in_full = in_full && same(share, 1);
-          figures += fmt::format("{}{} {:.3f}", figures.empty() ? "" : ", ", impl, share);
-          return stand(true, "");
-        });
-    if (missing.standing == Standing::cannot_be_tested) return missing;
-  }
-  return stand(in_full, "FLOPs of causal over full: " + figures);
+// What a tile writes are O and the statistics.
+Finding q_tiles_need_no_other(const Report& report) {
+  return of_forward(report, [](const Row&, const Row& two, double) {
+    const double o = bytes_read(two, "o"), statistics = bytes_read(two, "statistics");
+    return stand(o == 0 && statistics == 0 && two.counts->merges == 0,
+                 fmt::format("v2 reads {:g} bytes of O and {:g} of m, l or L, and merges {:g} rows",
+                             o, statistics, two.counts->merges));
+  });
 }
 
-Finding blocks_above_the_diagonal_are_skipped(const Report& report) {
-  const auto judge = [](const Row& full, const Row& causal) {
-    const double share = causal.counts->flops / full.counts->flops;
-    const double visible = unmasked_pairs(causal.what.problem) / unmasked_pairs(full.what.problem);
-    const Verdict o = verdict_on(causal, "o");
-    if (o == Verdict::not_checked) return cannot_tell("O of the causal row was not checked");
-    return stand(
-        share >= visible && share < 0.65 && o == Verdict::pass,
-        fmt::format("FLOPs of causal over full {:.3f}, of which visible {:.3f}; check of O: {}",
-                    share, visible, name(o)));
-  };
-  return of_counted(report, v2, {"v2", Pass::fwd, Mask::causal}, judge, Wrong::taken);
+Finding savings_grow_with_steps(const Report& report) {
+  const std::vector<RowPair> pairs = counted_pairs(report, v1, v2);
+  for (const RowPair& longer : std::views::reverse(pairs))
+    for (const RowPair& shorter : pairs) {
+      const double steps[] = {forward_steps(*shorter.one), forward_steps(*longer.one)};
+      if (shorter.one->what.problem.head_dim != longer.one->what.problem.head_dim ||
+          steps[0] >= steps[1])
+        continue;
+      const auto saved = [](const RowPair& pair) {
+        return (pair.one->counts->divisions - pair.other->counts->divisions) /
+               elements(*pair.one, "o");
+      };
+      return stand(
+          saved(longer) > saved(shorter),
+          fmt::format("divisions an element of O less in all: {:g} at Tc = {:g}, {:g} at Tc = {:g}",
+                      saved(shorter), steps[0], saved(longer), steps[1]));
+    }
+  return cannot_tell("no fp32 rows of v1 and v2 hold counts at two lengths");
 }
 
 }  // namespace flashbench::findings

@@ -17,16 +17,6 @@ std::optional<double> error_ratio(const Row& row, const char* tensor) {
   return std::nullopt;
 }
 
-// The longest row whose forward the judge saw.
-const Row* checked(const Report& report, const Wanted& wanted) {
-  const Row* longest = nullptr;
-  for (const Row* row : rows_of(report, wanted))
-    if (verdict_on(*row, "o") != Verdict::not_checked &&
-        (!longest || row->what.problem.seq_q >= longest->what.problem.seq_q))
-      longest = row;
-  return longest;
-}
-
 // By declaration, beyond inputs and outputs.
 std::optional<double> declared_bytes(const Row& row) {
   if (!row.memory.workspace_bytes || !row.memory.saved_bytes) return std::nullopt;
@@ -78,7 +68,7 @@ std::string shown(const char* impl, const Growth& growth) {
 }  // namespace
 
 Finding delayed_normalisation_is_exact(const Report& report) {
-  const Row *each_step = checked(report, v1), *at_the_end = checked(report, v2);
+  const Row *each_step = checked(report, v1, "o"), *at_the_end = checked(report, v2, "o");
   if (!each_step) return cannot_tell("O of v1 was not checked");
   if (!at_the_end) return cannot_tell("O of v2 was not checked");
   return stand(
@@ -88,29 +78,12 @@ Finding delayed_normalisation_is_exact(const Report& report) {
                   error_ratio(*at_the_end, "o").value_or(std::nan(""))));
 }
 
-Finding only_v2_has_blocks_along_the_sequence(const Report& report) {
-  const auto blocks = [](const Row& row) {
-    return static_cast<double>(row.launches.front().blocks.value_or(0)) /
-           heads_of(row.what.problem);
-  };
-  bool as_said = true;
-  std::string figures;
-  for (const Wanted& wanted : {v1, v2}) {
-    Rows rows = timed_rows(report, wanted);
-    std::erase_if(rows, [](const Row* row) {
-      return row->launches.empty() || !row->launches.front().blocks;
-    });
-    if (rows.size() < 2 || rows.front()->what.problem.seq_q == rows.back()->what.problem.seq_q)
-      return cannot_tell(fmt::format("no launches of {} at two lengths", described(wanted)));
-    const double shorter = blocks(*rows.front()), longer = blocks(*rows.back());
-    as_said = as_said && (wanted.impl == v1.impl ? longer == 1 && shorter == 1 : longer > shorter);
-    figures += fmt::format("{}{} {:g} and {:g}", figures.empty() ? "" : ", ", wanted.impl, shorter,
-                           longer);
-    if (wanted.impl == v2.impl)
-      figures += fmt::format(" at {} and {} queries", rows.front()->what.problem.seq_q,
-                             rows.back()->what.problem.seq_q);
-  }
-  return stand(as_said, "blocks a head: " + figures);
+Finding saved_row_is_the_logsumexp(const Report& report) {
+  const Row* row = checked(report, v2, "lse");
+  if (!row) return cannot_tell("L of v2 was not checked");
+  return stand(verdict_on(*row, "lse") == Verdict::pass,
+               fmt::format("{} queries: check of L against the reference's logsumexp: {}",
+                           tokens(row->what.problem.seq_q), name(verdict_on(*row, "lse"))));
 }
 
 Finding statistics_are_halved(const Report& report) {
@@ -130,6 +103,12 @@ Finding memory_grows_linearly(const Report& report) {
                                    standard ? "v2" : "naive"));
   return stand(standard->exponent() > 1.8 && v2_growth->exponent() < 1.2,
                shown("naive", *standard) + "; " + shown("v2", *v2_growth));
+}
+
+Finding memory_of_the_table(const Report&) {
+  return cannot_tell(
+      "the document names neither heads nor head dimension; --config document-memory sets its "
+      "figures beside measured ones");
 }
 
 Finding standard_attention_is_out_of_memory_at_64k(const Report& report) {

@@ -1,5 +1,6 @@
 // The backward's counts (the document's section 7).
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "claims/counted.hpp"
 #include "claims/findings.hpp"
@@ -28,6 +29,20 @@ Finding p_is_recovered_without_division(const Report& report) {
     const double by_v1 = one.counts->divisions / pairs, by_v2 = two.counts->divisions / pairs;
     return stand(by_v2 == 0 && by_v1 > 0,
                  fmt::format("divisions an element of P: v1 {:g}, v2 {:g}", by_v1, by_v2));
+  });
+}
+
+Finding k_and_v_stay_outside(const Report& report) {
+  return of_backward(report, [](const Row& one, const Row& two, double steps) {
+    bool as_said = true;
+    std::vector<std::string> parts;
+    for (const Row* row : {&one, &two}) {
+      const double k = times_read(*row, "k"), v = times_read(*row, "v"), q = times_read(*row, "q");
+      as_said = as_said && same(k, 1) && same(v, 1) && same(q, steps);
+      parts.push_back(fmt::format("{} K {:g}, V {:g}, Q {:g}", row->what.impl, k, v, q));
+    }
+    return stand(as_said,
+                 fmt::format("{:g} K/V tiles, times read: {}", steps, fmt::join(parts, "; ")));
   });
 }
 
@@ -67,6 +82,16 @@ Finding both_sides_of_d_agree(const Report& report) {
                              name(of_left), name(of_right)));
   };
   return of_counted(report, naive_backward, v2_backward, judge, Wrong::taken);
+}
+
+Finding d_takes_a_head_dimension_a_row(const Report& report) {
+  return of_backward(report, [](const Row&, const Row& two, double) {
+    const double a_row = times_read(two, "o") * elements(two, "o") / elements(two, "statistics");
+    const auto head_dim = static_cast<double>(two.what.problem.head_dim);
+    return stand(same(a_row, head_dim),
+                 fmt::format("v2 reads {:g} elements of O a row, d = {:g}, N = {}", a_row, head_dim,
+                             keys_of(two)));
+  });
 }
 
 Finding d_is_computed_once(const Report& report) {

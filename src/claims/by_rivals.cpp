@@ -1,10 +1,11 @@
 // v2 against PyTorch's attention, and against itself without one of its ideas.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "claims/findings.hpp"
-#include "claims/select.hpp"
+#include "claims/trial.hpp"
 #include "record/document.hpp"
 
 namespace flashbench::findings {
@@ -26,62 +27,62 @@ Finding relative_to_standard(const Report& report, Pass pass,
                              double document::Relative::*documents) {
   const Row* base = standard_row(report, pass);
   if (!base) return cannot_tell(why_none(report, {standard, pass}));
-  bool near = true, far = false, known = true, complete = true;
+  Trial trial;
+  bool complete = true;
   std::string figures;
   for (const document::Relative& line : document::relative) {
     if (line.impl == std::string_view(standard)) continue;
-    std::string shown = "n/a";
+    std::string ours = "n/a";
     const auto pairs = timed_pairs(report, {standard, pass}, {line.impl, pass});
     const auto pair = std::ranges::find(pairs, base, &RowPair::one);
     if (pair != pairs.end()) {
-      const Ratio factor = time_ratio(*base, *pair->other);
-      near = near && near_document(factor.value, line.*documents);
-      far = far || far_from_document(factor, line.*documents);
-      known = known && factor.has_interval;
-      shown = fmt::format("{:.2f}", factor.value);
+      const Bounds factor = time_bounds(*base, *pair->other);
+      trial.add(factor, near_document(line.*documents), {base, pair->other});
+      ours = fmt::format("{:.2f} ({})", time_quotient(*base, *pair->other), shown(factor));
     } else {
       complete = false;
     }
-    figures += fmt::format("{}{} {} (document {:.1f})", figures.empty() ? "" : ", ", line.impl,
-                           shown, line.*documents);
+    figures += fmt::format("{}{} {}, document {:.1f}", figures.empty() ? "" : "; ", line.impl, ours,
+                           line.*documents);
   }
-  if (far) return stand(false, figures);
-  if (!near) return known ? too_noisy(figures) : no_interval(figures);
-  return complete ? stand(true, figures) : cannot_tell(figures);
+  const Finding of_those_there = trial.finding(figures);
+  const bool holds = of_those_there.standing == Standing::holds;
+  return holds && !complete ? cannot_tell("not all were measured: " + figures) : of_those_there;
 }
 
 // All ideas at the ladder's tile, and the same without one of them.
 constexpr const char* with_all = "ladder/logsumexp";
 
-struct Gain {
-  std::optional<Ratio> factor;  // without the idea over with it: above 1 where it pays
-  std::string why;              // without a factor
-};
-
-Gain gain_of(const Report& report, const char* idea) {
-  const std::string without = fmt::format("without/{}", idea);
-  Gain gain;
-  for (const Mask mask : {Mask::full, Mask::causal}) {  // the masked one has the last word
-    const auto pairs = timed_pairs(report, {without, Pass::fwd, mask}, {with_all, Pass::fwd, mask});
-    if (!pairs.empty()) gain.factor = time_ratio(*pairs.back().one, *pairs.back().other);
-  }
-  if (!gain.factor) gain.why = fmt::format("no times of {} and {}", without, with_all);
-  return gain;
+std::string without(const char* idea) {
+  return fmt::format("without/{}", idea);
 }
 
-std::string shown(const char* idea, const Ratio& factor) {
-  std::string text = fmt::format("without {}: {:.3f} times as long", idea, factor.value);
-  if (factor.has_interval) text += fmt::format(" ({:.3f} to {:.3f})", factor.low, factor.high);
-  return text;
+// Of two rungs' rows on one problem; the masked ones have the last word.
+std::optional<RowPair> rungs(const Report& report, const std::string& one,
+                             const std::string& other) {
+  std::optional<RowPair> last;
+  for (const Mask mask : {Mask::full, Mask::causal}) {
+    const auto pairs = timed_pairs(report, {one, Pass::fwd, mask}, {other, Pass::fwd, mask});
+    if (!pairs.empty()) last = pairs.back();
+  }
+  return last;
+}
+
+Finding no_rungs(const std::string& one, const std::string& other) {
+  return cannot_tell(fmt::format("no times of {} and {}", one, other));
 }
 
 Finding pays(const Report& report, const char* idea) {
-  const Gain gain = gain_of(report, idea);
-  if (!gain.factor) return cannot_tell(gain.why);
-  const std::string figures = shown(idea, *gain.factor);
-  if (!gain.factor->has_interval) return no_interval(figures);
-  if (gain.factor->low > 1) return stand(true, figures);
-  return gain.factor->high < 1.01 ? stand(false, figures) : too_noisy(figures);
+  const auto pair = rungs(report, without(idea), with_all);
+  if (!pair) return no_rungs(without(idea), with_all);
+  const Bounds factor = time_bounds(*pair->one, *pair->other);
+  const std::string figures =
+      fmt::format("without {}: {:.3f} times as long ({})", idea,
+                  time_quotient(*pair->one, *pair->other), shown(factor, 3));
+  if (factor.high < 1.01) return stand(false, figures);  // less than 1 % is no gain
+  Trial trial;
+  trial.add(factor, above(1), {pair->one, pair->other});
+  return trial.finding(figures);
 }
 
 }  // namespace
@@ -92,6 +93,26 @@ Finding relative_forward(const Report& report) {
 
 Finding relative_backward(const Report& report) {
   return relative_to_standard(report, Pass::bwd, &document::Relative::backward);
+}
+
+Finding v2_leads_and_xformers_follows(const Report& report) {
+  Trial trial;
+  std::vector<std::string> lines;
+  for (const Pass pass : {Pass::fwd, Pass::bwd}) {
+    const Row* slower = standard_row(report, pass);
+    if (!slower) return cannot_tell(why_none(report, {standard, pass}));
+    std::vector<std::string> times{fmt::format("{} {:.3g} ms", standard, slower->time->median)};
+    for (const char* impl : {"v1", "pytorch-efficient", "v2"}) {
+      const auto pairs = timed_pairs(report, {slower->what.impl, pass}, {impl, pass});
+      const auto pair = std::ranges::find(pairs, slower, &RowPair::one);
+      if (pair == pairs.end()) return cannot_tell(why_none(report, {impl, pass}));
+      trial.add(time_bounds(*slower, *pair->other), above(1), {slower, pair->other});
+      slower = pair->other;
+      times.push_back(fmt::format("{} {:.3g}", impl, slower->time->median));
+    }
+    lines.push_back(fmt::format("{}: {}", name(pass), fmt::join(times, ", ")));
+  }
+  return trial.finding(fmt::format("{}", fmt::join(lines, "; ")));
 }
 
 Finding loop_order_pays(const Report& report) {
@@ -111,19 +132,21 @@ Finding warps_along_q_pay(const Report& report) {
 }
 
 Finding loop_order_pays_most(const Report& report) {
-  double last = 0;
-  bool ordered = true, known = true;
-  std::string figures;
+  std::string figures, last;
+  Trial trial;
   for (const char* idea : {"q-outer", "delayed-normalisation", "warps-along-q"}) {
-    const Gain gain = gain_of(report, idea);
-    if (!gain.factor) return cannot_tell(gain.why);
-    ordered = ordered && (figures.empty() || gain.factor->value <= last);
-    known = known && gain.factor->has_interval;
-    last = gain.factor->value;
-    figures += fmt::format("{}without {} {:.3f}", figures.empty() ? "" : ", ", idea, last);
+    const auto gain = rungs(report, without(idea), with_all);
+    if (!gain) return no_rungs(without(idea), with_all);
+    figures += fmt::format("{}without {} {:.3f}", figures.empty() ? "" : ", ", idea,
+                           time_quotient(*gain->one, *gain->other));
+    if (!last.empty()) {
+      const auto order = rungs(report, last, without(idea));
+      if (!order) return no_rungs(last, without(idea));
+      trial.add(time_bounds(*order->one, *order->other), above(1), {order->one, order->other});
+    }
+    last = without(idea);
   }
-  figures = "times as long: " + figures;
-  return known ? stand(ordered, figures) : no_interval(figures);
+  return trial.finding("times as long: " + figures);
 }
 
 }  // namespace flashbench::findings

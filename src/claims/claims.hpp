@@ -1,6 +1,7 @@
-// The source document's claims, each held against the rows of a report: times, errors, memory, and
-// the counts that the CPU's implementations make while they run. Pure: nothing is measured here,
-// and no figure of an implementation's own model counts as evidence of its speed or traffic.
+// The source document's claims, each held against the rows of a report: times, errors, memory, the
+// counts that the CPU's implementations make while they run, and a GPU's own. Pure: nothing is
+// measured here, and no figure of an implementation's own model counts as evidence of its speed or
+// traffic.
 #pragma once
 
 #include <string>

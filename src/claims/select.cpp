@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace flashbench {
 
@@ -45,6 +44,10 @@ std::string described(const Wanted& wanted) {
   return fmt::format("{} {} {}", wanted.impl, name(wanted.pass), name(wanted.mask));
 }
 
+std::string tokens(std::int64_t seq) {
+  return seq > 0 && seq % 1024 == 0 ? fmt::format("{}k", seq / 1024) : std::to_string(seq);
+}
+
 double heads_of(const Problem& problem) {
   return static_cast<double>(problem.batch * problem.heads);
 }
@@ -80,23 +83,38 @@ std::vector<RowPair> timed_pairs(const Report& report, const Wanted& one, const 
   return pairs;
 }
 
+std::vector<RowPair> counted_pairs(const Report& report, const Wanted& one, const Wanted& other,
+                                   Wrong wrong) {
+  std::vector<RowPair> pairs;
+  for (const Row& a : report.rows)
+    for (const Row& b : report.rows)
+      if (is_ours(a, one) && is_ours(b, other) && is_counted(a, wrong) && is_counted(b, wrong) &&
+          same_question(a.what, b.what))
+        pairs.push_back({&a, &b});
+  return pairs;
+}
+
 std::optional<RowPair> counted_pair(const Report& report, const Wanted& one, const Wanted& other,
                                     Wrong wrong) {
-  std::optional<RowPair> longest;
-  for (const Row& a : report.rows)
-    for (const Row& b : report.rows) {
-      if (!is_ours(a, one) || !is_ours(b, other) || !is_counted(a, wrong) ||
-          !is_counted(b, wrong) || !same_question(a.what, b.what))
-        continue;
-      if (!longest || a.what.problem.seq_k > longest->one->what.problem.seq_k) longest = {&a, &b};
-    }
-  return longest;
+  const std::vector<RowPair> pairs = counted_pairs(report, one, other, wrong);
+  if (pairs.empty()) return std::nullopt;
+  return *std::ranges::max_element(
+      pairs, {}, [](const RowPair& pair) { return pair.one->what.problem.seq_k; });
 }
 
 Verdict verdict_on(const Row& row, std::string_view tensor) {
   for (const TensorCheck& check : row.numerics)
     if (check.tensor == tensor) return check.verdict;
   return Verdict::not_checked;
+}
+
+const Row* checked(const Report& report, const Wanted& wanted, std::string_view tensor) {
+  const Row* longest = nullptr;
+  for (const Row* row : rows_of(report, wanted))
+    if (verdict_on(*row, tensor) != Verdict::not_checked &&
+        (!longest || row->what.problem.seq_q >= longest->what.problem.seq_q))
+      longest = row;
+  return longest;
 }
 
 std::string why_none(const Report& report, const Wanted& wanted) {
@@ -106,33 +124,18 @@ std::string why_none(const Report& report, const Wanted& wanted) {
   return fmt::format("no row of {} was measured", described(wanted));
 }
 
+std::string why_no_pairs(const Report& report, const Wanted& one, const Wanted& other) {
+  if (timed_rows(report, one).empty()) return why_none(report, one);
+  if (timed_rows(report, other).empty()) return why_none(report, other);
+  return fmt::format("no problem was measured by both {} and {}", described(one), described(other));
+}
+
 Finding stand(bool holds, std::string figures) {
   return {holds ? Standing::holds : Standing::does_not_hold, std::move(figures)};
 }
 
 Finding cannot_tell(std::string reason) {
   return {Standing::cannot_be_tested, std::move(reason)};
-}
-
-Finding too_noisy(const std::string& figures) {
-  return cannot_tell("too noisy: " + figures);
-}
-
-Finding no_interval(const std::string& figures) {
-  return cannot_tell("no 95 % interval: " + figures);
-}
-
-Ratio time_ratio(const Row& over, const Row& under) {
-  const double value = over.time->median / under.time->median;
-  return ratio(*over.time, *under.time).value_or(Ratio{value, value, value, false});
-}
-
-bool near_document(double ours, double documents) {
-  return std::abs(ours / documents - 1) <= 0.2;
-}
-
-bool far_from_document(const Ratio& ours, double documents) {
-  return ours.has_interval && (ours.high < 0.8 * documents || ours.low > 1.2 * documents);
 }
 
 }  // namespace flashbench

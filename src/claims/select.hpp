@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "claims/claims.hpp"
-#include "estimate/estimate.hpp"
 
 namespace flashbench {
 
@@ -25,6 +24,7 @@ namespace findings {
 inline constexpr Wanted v1{"v1"}, v2{"v2"};
 }
 std::string described(const Wanted&);  // "v1 fwd full"
+std::string tokens(std::int64_t seq);  // "8k", "1000"
 
 // On the report's device (the GPU's, where a CPU's rows stand beside them), whatever their status.
 Rows rows_of(const Report&, const Wanted&);
@@ -33,9 +33,12 @@ Rows rows_of(const Report&, const Wanted&);
 Rows timed_rows(const Report&, const Wanted&);
 // Of the timed rows of both, those that answer the same question (but for the mask).
 std::vector<RowPair> timed_pairs(const Report&, const Wanted& one, const Wanted& other);
-// The longest fp32 pair that counted what it did while it ran; null where there is none. Rows whose
-// numbers are wrong are among them only where a claim is about the numbers.
+// The fp32 pairs that counted what they did while they ran, and the longest of them; null where
+// there is none. Rows whose numbers are wrong are among them only where a claim is about the
+// numbers.
 enum class Wrong { left_out, taken };
+std::vector<RowPair> counted_pairs(const Report&, const Wanted& one, const Wanted& other,
+                                   Wrong = Wrong::left_out);
 std::optional<RowPair> counted_pair(const Report&, const Wanted& one, const Wanted& other,
                                     Wrong = Wrong::left_out);
 
@@ -43,19 +46,13 @@ std::optional<RowPair> counted_pair(const Report&, const Wanted& one, const Want
 double heads_of(const Problem&);
 // The judge's verdict on a tensor; not_checked where it gave none.
 Verdict verdict_on(const Row&, std::string_view tensor);
+// The longest row in which the judge saw that tensor.
+const Row* checked(const Report&, const Wanted&, std::string_view tensor);
 // Why nothing can be said of these rows: there are none, or what became of them.
 std::string why_none(const Report&, const Wanted&);
+std::string why_no_pairs(const Report&, const Wanted& one, const Wanted& other);
 
 Finding stand(bool holds, std::string figures);
 Finding cannot_tell(std::string reason);
-Finding too_noisy(const std::string& figures);
-// Where the figures have no 95 % interval to decide by.
-Finding no_interval(const std::string& figures);
-// Of two timed rows' medians.
-Ratio time_ratio(const Row& over, const Row& under);
-// Whether a figure of ours is the document's, as far as 20 %.
-bool near_document(double ours, double documents);
-// Whether its whole interval is further off; never without an interval.
-bool far_from_document(const Ratio& ours, double documents);
 
 }  // namespace flashbench

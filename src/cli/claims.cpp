@@ -14,6 +14,7 @@
 #include "cli/parser.hpp"
 #include "compare/exit_code.hpp"
 #include "estimate/estimate.hpp"
+#include "plan/values.hpp"
 #include "report/claims.hpp"
 #include "report/report.hpp"
 #include "roster/guests.hpp"
@@ -26,6 +27,7 @@ namespace {
 struct ClaimsWords {
   Options options;
   bool device_given = false;
+  std::optional<double> time_budget_s;
 };
 
 Command command_of(ClaimsWords& words) {
@@ -40,7 +42,7 @@ Command command_of(ClaimsWords& words) {
       "flashbench claims [REPORT] [OPTIONS]",
       "Holds each claim of the source document against measured rows: it holds here, does not\n"
       "hold here, or cannot be tested on this machine. Without REPORT it measures a fixed\n"
-      "sweep, under a minute or so: times, memory and errors on the device, counts on the CPU.\n"
+      "sweep, a minute or so: times, memory and errors on the device, counts on the CPU.\n"
       "With one it judges that report's rows and measures nothing.\n"
       "\n"
       "Exit code: 0 judged, whatever the verdicts; 1 a row failed, or with --strict a claim\n"
@@ -52,6 +54,8 @@ Command command_of(ClaimsWords& words) {
       0,
       1,
       {device,
+       {"time-budget", "S", "Options", "seconds a row [0.25; eight samples on the CPU]", false,
+        [&words](const auto& values) { words.time_budget_s = parse_positive(values[0]); }},
        file_option("json", "rows and verdicts; - is stdout, and then nothing else is", o,
                    "Options"),
        file_option("md", "a Markdown table; likewise", o, "Options"),
@@ -77,7 +81,9 @@ void add(Measured& measured, const UserRequest& request, const Roster& roster, C
       run_plan(make_plan(request, roster), roster, request.options, events_for(console));
   if (result.failure) std::rethrow_exception(result.failure);
   Report& report = measured.report;
-  for (const Row& row : result.rows) report.rows.push_back(row);
+  for (const Row& row : result.rows)  // what an earlier sweep measured stands
+    if (std::ranges::find(report.rows, row.what, &Row::what) == report.rows.end())
+      report.rows.push_back(row);
   if (report.ceilings.empty()) report.ceilings = result.ceilings;
   if (report.measurement.timer.empty()) report.measurement = result.measurement;
   measured.interrupted = measured.interrupted || result.interrupted;
@@ -91,14 +97,15 @@ Roster roster_with_peers(const std::string& device, Console& console) {
 }
 
 // On a GPU machine the CPU counts what its kernels do: the algorithms are the same.
-Measured measure(const Roster& roster, const Roster& counting, const Arguments& arguments,
-                 Console& console) {
-  UserRequest request = claims_on_device(roster);
+Measured measure(const Roster& roster, const Roster& counting, const ClaimsWords& words,
+                 const Arguments& arguments, Console& console) {
+  UserRequest request = claims_on_device(roster, words.time_budget_s);
   request.argv = {"flashbench", "claims"};
   request.argv.insert(request.argv.end(), arguments.begin(), arguments.end());
   Measured measured{blank_report(request, roster.workers.front().hello), false};
   measured.report.measurement = {};
   add(measured, request, roster, console);
+  if (!measured.interrupted) add(measured, claims_at_few_heads(roster), roster, console);
   if (!measured.interrupted) add(measured, claims_by_counting(), counting, console);
   add_speedups(measured.report.rows);
   measured.report.complete = !measured.interrupted;
@@ -124,12 +131,12 @@ int conclude(const Measured& measured, const Options& options) {
   return worst_exit_code(codes);
 }
 
-int measure_and_conclude(const Options& options, const Arguments& arguments) {
+int measure_and_conclude(const ClaimsWords& words, const Arguments& arguments) {
   return interruptible([&] {
     Console console;
-    const Roster roster = roster_with_peers(options.device, console);
+    const Roster roster = roster_with_peers(words.options.device, console);
     const Roster counting = roster.backend == Backend::cpu ? roster : call_roster("cpu");
-    return conclude(measure(roster, counting, arguments, console), options);
+    return conclude(measure(roster, counting, words, arguments, console), words.options);
   });
 }
 
@@ -147,9 +154,12 @@ int claims_command(const Arguments& arguments) {
   std::vector<ReadFile> read;
   for (const std::string& file : files) read.push_back({"the report", file});
   check_outputs(words.options, read);
-  if (files.empty()) return measure_and_conclude(words.options, arguments);
-  if (words.device_given)
-    throw UsageError("--device says nothing about a saved report: its rows are not measured again");
+  if (files.empty()) return measure_and_conclude(words, arguments);
+  for (const auto& [name, given] : {std::pair("--device", words.device_given),
+                                    std::pair("--time-budget", words.time_budget_s.has_value())})
+    if (given)
+      throw UsageError(std::string(name) +
+                       " says nothing about a saved report: its rows are not measured again");
   return conclude({read_report(files[0]), false}, words.options);
 }
 

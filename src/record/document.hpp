@@ -13,7 +13,7 @@ struct Span {
 };
 inline constexpr Span v1_utilization{0.25, 0.40};  // 1.1, summary
 inline constexpr Span v2_utilization{0.50, 0.73};  // summary
-inline constexpr double a100_peak_tflops = 312;    // 1.2
+inline constexpr double a100_peak_tflops = 312, a100_gbps = 2000, a100_shared_kib = 164;  // 1.2
 
 // 8.1, on an A100. It names neither batch, heads, head dimension, mask nor pass. Its V1 column is
 // 40 to 45 % of 312 TFLOPS, which its own 25 to 40 % do not allow.

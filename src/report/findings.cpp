@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "estimate/estimate.hpp"
+#include "estimate/bounds.hpp"
 #include "report/grid.hpp"
 #include "report/text.hpp"
 
@@ -78,18 +78,8 @@ std::string range_of(const std::vector<Quotient>& quotients, const Report& repor
   return quotients.size() == 1 ? one(*least) : one(*least) + " to " + one(*most);
 }
 
-// How many times the one's time the other's is; nothing where either has no interval.
-std::optional<Ratio> lead(const Row& slower, const Row& faster) {
-  const auto times = ratio(*slower.time, *faster.time);
-  return times && times->has_interval ? times : std::nullopt;
-}
-
-// By the intervals; of few samples that have none, each must have taken more than twice as long as
-// the other's interval allows.
 bool is_behind(const Row& row, const Row& best) {
-  if (const auto ahead = lead(row, best)) return ahead->low > 1;
-  return !has_interval(*row.time) && has_interval(*best.time) &&
-         row.time->min > 2 * *best.time->high;
+  return quotient_bounds(*row.time, *best.time).low > 1;
 }
 
 // Where v2 passes v1, and where not.

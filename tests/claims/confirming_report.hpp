@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "record/hardware_counters.hpp"
 #include "record/rows.hpp"
 
 namespace flashbench::testing {
@@ -27,11 +28,17 @@ inline Row timed(const std::string& impl, Pass pass, Problem problem, double ms)
   row.tflops = row.flops.counted / ms / 1e9;
   row.utilization.peak = *row.tflops / 312;
   row.numerics = {passed(pass == Pass::bwd ? "dq" : "o")};
+  if (pass != Pass::bwd) row.numerics.push_back(passed("lse"));
   Launch launch;
+  launch.threads = impl == "v1" ? 256 : 128;
   launch.blocks = problem.batch * problem.heads * (impl == "v1" ? 1 : problem.seq_q / 128);
   row.launches = {launch};
   row.memory.saved_bytes = problem.batch * problem.heads * problem.seq_q * (impl == "v1" ? 8 : 4);
   row.memory.workspace_bytes = 1 << 20;
+  const std::int64_t tensor_bytes =
+      2 * problem.batch * problem.heads * problem.seq_q * problem.head_dim;
+  row.memory.inputs_bytes = 3 * tensor_bytes;
+  row.memory.outputs_bytes = tensor_bytes;
   return row;
 }
 
@@ -47,17 +54,32 @@ inline Problem usual(std::int64_t seq, Mask mask = Mask::full) {
   return result;
 }
 
+// What a GPU counts: all of it more for v1 but the tensor pipes' share.
+inline void count_on_gpu(Row& row) {
+  const double times = row.what.impl == "v1" ? 2 : 1;
+  for (const char* metric : {counters::dram_read, counters::dram_written, counters::l2_read,
+                             counters::l2_written, counters::shared_wavefronts})
+    row.measured[metric] = 1e9 * times;
+  row.measured[counters::barrier_percent] = 3 * times;
+  row.measured[counters::tensor_percent] = 60 / times;
+}
+
 inline void add_throughput(std::vector<Row>& rows) {
   const double v2[] = {196, 218, 227, 222};
   for (int i = 0; i < 4; ++i) {
     rows.push_back(at("v1", Pass::fwd, usual(k << i), 115));
+    count_on_gpu(rows.back());
     rows.push_back(at("v2", Pass::fwd, usual(k << i), v2[i]));
+    count_on_gpu(rows.back());
+    rows.push_back(at("v1", Pass::fwd, usual(k << i, Mask::causal), 115 / 2.0));
     rows.push_back(at("v2", Pass::fwd, usual(k << i, Mask::causal), v2[i]));
   }
-  Problem one_head = problem(8 * k);
-  one_head.batch = one_head.heads = one_head.kv_heads = 1;
-  rows.push_back(at("v1", Pass::fwd, one_head, 4));
-  rows.push_back(at("v2", Pass::fwd, one_head, 111));
+  for (std::int64_t seq : {2 * k, 8 * k}) {
+    Problem one_head = problem(seq);
+    one_head.batch = one_head.heads = one_head.kv_heads = 1;
+    rows.push_back(at("v1", Pass::fwd, one_head, 4));
+    rows.push_back(at("v2", Pass::fwd, one_head, 111));
+  }
 }
 
 inline void add_rivals(std::vector<Row>& rows) {
@@ -90,8 +112,9 @@ inline void add_memory(std::vector<Row>& rows) {
   oom.memory.needed_bytes = std::int64_t{1} << 40;
 }
 
-inline Row counted(const std::string& impl, Pass pass, Mask mask = Mask::full) {
-  Problem small = problem(counted_seq);
+inline Row counted(const std::string& impl, Pass pass, Mask mask = Mask::full,
+                   std::int64_t seq = counted_seq) {
+  Problem small = problem(seq);
   small.batch = small.heads = small.kv_heads = 1;
   small.head_dim = counted_head_dim;
   small.dtype = Dtype::fp32;
@@ -126,14 +149,26 @@ inline void add_counted_forward(std::vector<Row>& rows) {
   for (const char* impl : {"naive", "v1", "v2"})
     rows.push_back(counted(impl, Pass::fwd, Mask::causal));
   rows.back().counts->flops *= 0.53;
+  rows.back().counts->traffic.read["k"] = steps / 2 * tensor * 1.1;
+  Row shorter_v1 = counted("v1", Pass::fwd, Mask::full, counted_seq / 2);
+  Row shorter_v2 = counted("v2", Pass::fwd, Mask::full, counted_seq / 2);
+  shorter_v1.counts->traffic.written["statistics"] = steps / 2 * 8 * n / 2;
+  shorter_v1.counts->divisions = (steps - 1) * elements / 2;
+  shorter_v2.counts->divisions = elements / 2;
+  rows.insert(rows.end(), {shorter_v1, shorter_v2});
 }
 
 inline void add_counted_backward(std::vector<Row>& rows) {
   Row v1 = counted("v1", Pass::bwd), v2 = counted("v2", Pass::bwd);
-  v1.counts->traffic.read = {{"o", steps * tensor}, {"statistics", steps * 8 * n}};
+  v1.counts->traffic.read = {{"q", steps * tensor},
+                             {"k", tensor},
+                             {"v", tensor},
+                             {"o", steps * tensor},
+                             {"statistics", steps * 8 * n}};
   v1.counts->divisions = n * n;
-  v2.counts->traffic = {{{"o", tensor}, {"k", tensor}, {"v", tensor}, {"dq", steps * tensor}},
-                        {{"dk", tensor}, {"dv", tensor}, {"dq", (steps + 1) * tensor}}};
+  v2.counts->traffic = {
+      {{"o", tensor}, {"q", steps * tensor}, {"k", tensor}, {"v", tensor}, {"dq", steps * tensor}},
+      {{"dk", tensor}, {"dv", tensor}, {"dq", (steps + 1) * tensor}}};
   rows.insert(rows.end(), {v1, v2, counted("naive", Pass::bwd)});
 }
 
@@ -147,6 +182,9 @@ inline Report confirming_report() {
   Report result = report(std::move(rows), "NVIDIA A100-SXM4-80GB");
   result.device.multiprocessors = 108;
   result.device.peak_tflops = 312;
+  result.device.peak_gbps = 2039;
+  result.device.shared_bytes_per_multiprocessor = 164 * 1024;
+  result.ceilings = {{"mma", 280e12, 100}, {"copy", 1.8e12, 100}};
   return result;
 }
 
