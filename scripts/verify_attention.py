@@ -12,6 +12,7 @@ DRAWN_ROWS = 64
 MOST_ROWS_TO_DRAW = 8  # of a block
 ROWS_AT_ONCE = 1024
 FRACTION_BITS = {"fp32": 23, "fp16": 10, "bf16": 7}
+LARGEST = {dtype: (2 - 2.0**-bits) * 2.0 ** (15 if dtype == "fp16" else 127) for dtype, bits in FRACTION_BITS.items()}
 
 
 def to_bf16(x):
@@ -114,12 +115,14 @@ def largest_finite(x, **axis):
 class RowErrors:
     """Of each query row, what roundings cost there: (rows, 1)."""
 
-    def __init__(self, dots, squares, scores, rounded_scores):
+    def __init__(self, dots, squares, scores, top, rounded_scores):
         self.dot = dots
         self.dot_units = np.sqrt(squares)  # of D, in half units of the dtype
         self.score_units = np.maximum(1, scores) if rounded_scores else np.ones_like(scores)  # of P and dS
-        self.weight = scores * 2.0**-23  # of P, relative: S and the LSE are each rounded to fp32
-        self.dot_of_weights = self.weight * (self.dot_units + np.abs(dots))  # of D, from there
+        # Of P, relative: S and the LSE are each rounded to fp32, and no P comes out above 1.
+        self.weight = np.fmin(np.expm1(scores * 2.0**-23), 1 / np.where(top == 0, 1, top))
+        # Of D, from there, times what P may have become.
+        self.dot_of_weights = self.weight * (1 + self.weight) * (self.dot_units + np.abs(dots))
 
 
 class Gradients:
@@ -163,7 +166,7 @@ class Gradients:
         if self.precision is None:
             size = np.where(total == 0, 0, np.maximum(np.abs(top), np.abs(top + np.log(some))))
             squares = ((d_o * o) ** 2).sum(axis=1) + ((ds + p * d) ** 2).sum(axis=1)
-            errors = RowErrors(d, squares[:, None], size[:, None], self.rounded_scores)
+            errors = RowErrors(d, squares[:, None], size[:, None], p.max(axis=1, keepdims=True), self.rounded_scores)
             self.find_least_errors(rows, p, ds, q, d_o, errors)
         return ds @ k
 

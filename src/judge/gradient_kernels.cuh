@@ -198,7 +198,7 @@ inline __global__ void __launch_bounds__(threads)
                  const __grid_constant__ LeastErrorsMade to) {
   const long long row = blockIdx.x;
   const double *p = made.p + row * a.seq_k, *ds = made.ds + row * a.seq_k;
-  double dot = 0, squares = 0, p_k = 0, most = 0;
+  double dot = 0, squares = 0, p_k = 0, top = 0, most = 0;
   for (int x = threadIdx.x; x < a.d; x += threads) {
     const double product = a.d_o[row * a.d + x] * made.o[row * a.d + x];
     dot += product;
@@ -210,9 +210,11 @@ inline __global__ void __launch_bounds__(threads)
   for (long long j = threadIdx.x; j < a.seq_k; j += threads) {
     const double product = ds[j] + p[j] * dot;  // P dP
     squares += product * product;
+    top = fmax(top, p[j]);
   }
-  const RowErrors errors =
-      row_errors(dot, total(squares), made.score_sizes[row], a.rounded_scores());
+  squares = total(squares);
+  top = largest(top);
+  const RowErrors errors = row_errors(dot, squares, made.score_sizes[row], top, a.rounded_scores());
   for (long long j = threadIdx.x; j < a.seq_k; j += threads)
     most = fmax(most, units_of_ds(errors, p[j], ds[j], a.rounded_scores()) * a.k_most[j]);
   most = largest(most);

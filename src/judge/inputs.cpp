@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "worker/dtype.hpp"
 #include "worker/parallel.hpp"
@@ -64,6 +65,39 @@ std::int64_t Inputs::footprint(const Problem& problem, Pass pass) {
   std::int64_t bytes = 0;
   for (const Tensor tensor : inputs_of(pass)) bytes += bytes_of(problem, tensor);
   return bytes;
+}
+
+// The root of the largest finite sum of a row's squares.
+double Inputs::longest_row(Tensor tensor, std::int64_t batch, std::int64_t head) const {
+  const std::int64_t count = shape_of(problem_, tensor).seq;
+  double most = 0;
+  for (std::int64_t first = 0; first < count; first += 1024) {
+    const auto values =
+        rows(tensor, batch, head, first, std::min<std::int64_t>(1024, count - first));
+    for (std::size_t at = 0; at < values.size();
+         at += static_cast<std::size_t>(problem_.head_dim)) {
+      double squares = 0;
+      for (std::size_t x = at; x < at + static_cast<std::size_t>(problem_.head_dim); ++x)
+        squares += static_cast<double>(values[x]) * values[x];
+      if (std::isfinite(squares)) most = std::max(most, squares);
+    }
+  }
+  return std::sqrt(most);
+}
+
+double Inputs::largest_score(double enough) const {
+  const double scale = std::fabs(problem_.scale);
+  const double by_elements =
+      scale * static_cast<double>(problem_.head_dim) * largest(Tensor::q) * largest(Tensor::k);
+  if (by_elements <= enough) return by_elements;
+  const std::int64_t heads = problem_.batch * problem_.heads;
+  std::vector<double> most(static_cast<std::size_t>(heads));
+  parallel_for(heads, [&](std::int64_t i) {
+    const std::int64_t batch = i / problem_.heads, head = i % problem_.heads;
+    most[static_cast<std::size_t>(i)] =
+        longest_row(Tensor::q, batch, head) * longest_row(Tensor::k, batch, kv_head(head));
+  });
+  return scale * *std::ranges::max_element(most);
 }
 
 std::vector<float> Inputs::rows(Tensor tensor, std::int64_t batch, std::int64_t head,

@@ -31,10 +31,15 @@ class Inputs {
   std::int64_t kv_head(std::int64_t head) const {
     return head * problem_.kv_heads / problem_.heads;
   }
+  // What |scale Q K^T| of no query and key exceeds; those that hold NaN or infinity are left out.
+  // Exact to the lengths of Q's and K's rows where it is above `enough`, else it may be far above.
+  double largest_score(double enough) const;
   // The largest finite |x| of a tensor.
   double largest(Tensor tensor) const { return largest_[static_cast<std::size_t>(tensor)]; }
 
  private:
+  double longest_row(Tensor, std::int64_t batch, std::int64_t head) const;
+
   Problem problem_;               // in layout bhsd
   std::array<Bytes, 4> tensors_;  // q k v do, (b, h, s, d)
   std::array<double, 4> largest_{};

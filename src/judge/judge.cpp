@@ -5,10 +5,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "judge/comparator.hpp"
 #include "judge/finished.hpp"
+#include "judge/units.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
 
@@ -28,6 +30,22 @@ std::int64_t reference_bytes(const Problem& problem) {
   // O, dQ, dK and dV with what stands beside them
   return problem.batch * (problem.heads * problem.seq_q * (problem.head_dim * 20 + 16) +
                           problem.kv_heads * problem.seq_k * problem.head_dim * 24);
+}
+
+// Scores may be as large as half of what fp32 holds, which leaves room for those to base 2.
+const double most_score = largest_number(Dtype::fp32) / 2;
+
+// Where scores may overflow fp32 there is no softmax to judge.
+void require_scores_in_fp32(double scale, double largest) {
+  if (largest <= most_score) return;
+  const double fits = most_score / largest * std::fabs(scale);
+  const double unit =
+      std::pow(10, std::floor(std::log10(fits)) - 2);  // three digits, not rounded up
+  throw Refusal(
+      Status::unsupported,
+      fmt::format("at a scale of {} scores may reach {:.3g}, for which softmax in fp32 has "
+                  "no room; the largest scale that surely fits these inputs is {:.3g}",
+                  scale, largest, std::floor(fits / unit) * unit));
 }
 
 }  // namespace
@@ -96,10 +114,14 @@ reply::Prepare Judge::prepare(const request::Prepare& request, const Tell& tell)
         needed);
   keep_ = free && needed + count * reference_bytes(problem_) < *free / 4;
   reply::Prepare reply;
+  double largest_score = 0;
   for (const InputSet& input : request.sets) {
     sets_.push_back(make_set(input, request.pass, tell));
-    reply.checksums.push_back(sets_.back().inputs->checksum());
+    const Inputs& inputs = *sets_.back().inputs;
+    reply.checksums.push_back(inputs.checksum());
+    largest_score = std::max(largest_score, inputs.largest_score(most_score));
   }
+  require_scores_in_fp32(problem_.scale, largest_score);
   reply.free_bytes = available_memory();
   return reply;
 }

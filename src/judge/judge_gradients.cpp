@@ -11,7 +11,8 @@ namespace {
 
 // Compares one head of a gradient, (seq, d), block by block.
 Outcome compare_head(const char* tensor, const NpyArray& got, const Gradient& gradient,
-                     const Shape& shape, std::int64_t batch, std::int64_t head, double largest) {
+                     const Shape& shape, std::int64_t batch, std::int64_t head, Dtype dtype,
+                     double largest) {
   Outcome sum;
   for (std::int64_t first = 0; first < shape.seq; first += block_rows) {
     const Block block{batch, head, first, std::min(block_rows, shape.seq - first)};
@@ -19,9 +20,10 @@ Outcome compare_head(const char* tensor, const NpyArray& got, const Gradient& gr
     for (std::int64_t i = 0; i < block.rows; ++i)
       got.read(((batch * shape.seq + first + i) * shape.heads + head) * shape.dim, shape.dim,
                rows.data() + i * shape.dim);
-    add(sum, compare_gradient(tensor, block, gradient.exact.data() + first * shape.dim,
-                              gradient.comparator.data() + first * shape.dim, rows.data(),
-                              shape.dim, least_error(gradient, block), largest, gradient.spreads));
+    add(sum,
+        compare_gradient(tensor, block, gradient.exact.data() + first * shape.dim,
+                         gradient.comparator.data() + first * shape.dim, rows.data(), shape.dim,
+                         dtype, least_error(gradient, block), largest, gradient.spreads));
   }
   return sum;
 }
@@ -37,13 +39,13 @@ Judge::GradientsFound Judge::compare_group(const Set& set, const GradientOutputs
   const Shape queries = shape_of(problem_, Tensor::dq), keys = shape_of(problem_, Tensor::dk);
   GradientsFound found;
   for (std::size_t i = 0; i < gradients.dq.size(); ++i)
-    add(found.dq,
-        compare_head("dq", outputs.dq, gradients.dq[i], queries, group.batch,
-                     first_head(problem_, group) + static_cast<std::int64_t>(i), largest));
-  found.dk =
-      compare_head("dk", outputs.dk, gradients.dk, keys, group.batch, group.kv_head, largest);
-  found.dv =
-      compare_head("dv", outputs.dv, gradients.dv, keys, group.batch, group.kv_head, largest);
+    add(found.dq, compare_head("dq", outputs.dq, gradients.dq[i], queries, group.batch,
+                               first_head(problem_, group) + static_cast<std::int64_t>(i),
+                               problem_.dtype, largest));
+  found.dk = compare_head("dk", outputs.dk, gradients.dk, keys, group.batch, group.kv_head,
+                          problem_.dtype, largest);
+  found.dv = compare_head("dv", outputs.dv, gradients.dv, keys, group.batch, group.kv_head,
+                          problem_.dtype, largest);
   return found;
 }
 

@@ -24,12 +24,14 @@ RowErrors errors_of(const BackwardSlice<double>& made, std::size_t row, std::siz
                     bool rounded_scores) {
   const auto keys = static_cast<std::size_t>(made.keys);
   const double dot = made.dots[row];
-  double squares = 0;
+  double squares = 0, top = 0;
   for (std::size_t at = row * d; at < (row + 1) * d; ++at)
     squares += std::pow(made.d_o[at] * made.o[at], 2);
-  for (std::size_t at = row * keys; at < (row + 1) * keys; ++at)
+  for (std::size_t at = row * keys; at < (row + 1) * keys; ++at) {
     squares += std::pow(made.ds[at] + made.p[at] * dot, 2);  // P dP
-  return row_errors(dot, squares, made.scores[row], rounded_scores);
+    top = larger(top, made.p[at]);
+  }
+  return row_errors(dot, squares, made.scores[row], top, rounded_scores);
 }
 
 }  // namespace

@@ -22,21 +22,22 @@ struct RowErrors {
   double dot_units;       // its error in half units of the dtype
   double score_units;     // how many half units of the dtype P is off by, and dS
   double weight;          // the error of P, relative, that comes from S and the LSE in fp32
-  double dot_of_weights;  // the error of D that comes from there
+  double dot_of_weights;  // the error of D that comes from there, times what P may have become
 };
 
 // D is a sum of products with O, each rounded, and O one of products with P, each rounded too: D's
 // error is like the root of the sum of their squares, which are `squares`. `score`: the size of the
-// row's scores. `rounded_scores`: of a computation that keeps S and dP in the dtype.
+// row's scores; `top`: its largest P. `rounded_scores`: of a computation that keeps S and dP in the
+// dtype.
 FLASHBENCH_HOST_DEVICE inline RowErrors row_errors(double dot, double squares, double score,
-                                                   bool rounded_scores) {
+                                                   double top, bool rounded_scores) {
   constexpr double unit_of_fp32 = 0x1p-23;  // S and the LSE are each rounded by half of one
   RowErrors row{};
   row.dot = dot;
   row.dot_units = sqrt(squares);
   row.score_units = rounded_scores ? larger(1, score) : 1;
-  row.weight = unit_of_fp32 * score;
-  row.dot_of_weights = row.weight * (row.dot_units + fabs(dot));
+  row.weight = fmin(expm1(unit_of_fp32 * score), 1 / top);  // no P comes out above 1
+  row.dot_of_weights = row.weight * (1 + row.weight) * (row.dot_units + fabs(dot));
   return row;
 }
 

@@ -57,6 +57,11 @@ void measure(Outcome& outcome, const char* tensor, Place at, double error, doubl
                                  place(tensor, outcome.worst), error, bound);
 }
 
+// Whether `got` is the infinity that a number within the bound becomes in the dtype.
+bool may_overflow(double got, double wanted, double bound, Dtype dtype) {
+  return std::isinf(got) && (got > 0 ? wanted : -wanted) + bound > largest_number(dtype);
+}
+
 void close(Outcome& outcome) {
   outcome.failed_blocks = outcome.misplaced || outcome.ratio > 1 ? 1 : 0;
 }
@@ -111,8 +116,8 @@ Outcome compare_lse(const Block& block, const BlockReference& reference, const f
 }
 
 Outcome compare_gradient(const char* tensor, const Block& block, const double* wanted,
-                         const float* comparator, const float* got, std::int64_t d, double least,
-                         double largest, bool spreads) {
+                         const float* comparator, const float* got, std::int64_t d, Dtype dtype,
+                         double least, double largest, bool spreads) {
   Outcome outcome;
   outcome.rows = block.rows;
   double other = least;
@@ -126,7 +131,8 @@ Outcome compare_gradient(const char* tensor, const Block& block, const double* w
     const bool finite = std::isfinite(got[i]), same = finite == std::isfinite(wanted[i]);
     if (same && finite)
       measure(outcome, tensor, at, std::fabs(static_cast<double>(got[i]) - wanted[i]), bound);
-    else if (!same && (finite || (std::isfinite(comparator[i]) && !spreads)))
+    else if (!same && (finite || (std::isfinite(comparator[i]) && !spreads &&
+                                  !may_overflow(got[i], wanted[i], bound, dtype))))
       misplace(outcome, tensor, at(), got[i], wanted[i]);
   }
   close(outcome);

@@ -27,11 +27,12 @@ Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype
 // Gradients: three times the comparator's error, which counts as `least` at the least. A block is
 // up to 64 rows of one head from row `first` on; wanted, comparator, got: (rows, d). largest: of
 // the operands. What is not finite must not be so in `got` either; elsewhere NaN and infinity are
-// wrong, except where the comparator overflows too, or everywhere if `spreads`: a NaN among the
-// inputs may reach this tensor by a masked weight's 0 * NaN.
+// wrong, except where the comparator overflows too, where the bound reaches beyond what the dtype
+// holds (infinity then, never NaN), or everywhere if `spreads`: a NaN among the inputs may reach
+// this tensor by a masked weight's 0 * NaN.
 Outcome compare_gradient(const char* tensor, const Block&, const double* wanted,
-                         const float* comparator, const float* got, std::int64_t d, double least,
-                         double largest, bool spreads);
+                         const float* comparator, const float* got, std::int64_t d, Dtype,
+                         double least, double largest, bool spreads);
 void add(Outcome& sum, const Outcome& part);
 TensorCheck to_check(const std::string& tensor, const Outcome&, std::int64_t rows_total);
 

@@ -1,4 +1,4 @@
-// What rounding to a dtype costs at most.
+// What a dtype holds, and what rounding to it costs at most.
 #pragma once
 
 #include <cmath>
@@ -10,6 +10,10 @@ namespace flashbench::judge {
 // Bits of a significand behind the leading one.
 inline int fraction_bits(Dtype dtype) {
   return dtype == Dtype::bf16 ? 7 : dtype == Dtype::fp16 ? 10 : 23;
+}
+
+inline double largest_number(Dtype dtype) {
+  return std::ldexp(2 - std::ldexp(1.0, -fraction_bits(dtype)), dtype == Dtype::fp16 ? 15 : 127);
 }
 
 // Half a unit in the last place, as a share of the number: at the most, of any number.

@@ -4,6 +4,15 @@
 
 namespace flashbench {
 
+namespace {
+
+Judgement not_judged(const Reply& reply) {
+  return {
+      reply.status, fmt::format("could not be judged: {}", reply.reason), reply.needed_bytes, {}};
+}
+
+}  // namespace
+
 std::string different_inputs(const std::string& who, const std::vector<std::string>& theirs,
                              const std::vector<std::string>& workers) {
   if (workers.empty() || workers.size() != theirs.size())
@@ -46,20 +55,14 @@ Judgement Judging::ask(const request::Prepare& inputs, const std::vector<std::st
     prepared_.reset();
     prepared_pass_ = inputs.pass;
     const Reply reply = session_.finish(inputs, on_progress);
-    if (reply.status != Status::ok)
-      return {reply.status,
-              fmt::format("the judge cannot hold these inputs: {}", reply.reason),
-              reply.needed_bytes,
-              {}};
+    if (reply.status != Status::ok) return not_judged(reply);
     prepared_ = body_of<reply::Prepare>(reply).checksums;
   }
   if (const std::string reason = different_inputs("the judge", *prepared_, checksums);
       !reason.empty())
     return {Status::failed, fmt::format("could not be judged: {}", reason), {}, {}};
   const Reply reply = session_.ask(question, on_progress);
-  if (reply.status != Status::ok)
-    return {
-        reply.status, fmt::format("could not be judged: {}", reply.reason), reply.needed_bytes, {}};
+  if (reply.status != Status::ok) return not_judged(reply);
   return {Status::ok, "", {}, body_of<reply::Judge>(reply).tensors};
 }
 

@@ -47,9 +47,10 @@ class Trial {
     Outcome sum;
     for (std::int64_t first = 0; first < rows; first += block_rows) {
       const Block block{0, 0, first, std::min(block_rows, rows - first)};
-      add(sum, compare_gradient("gradient", block, wanted.exact.data() + first * d,
-                                wanted.comparator.data() + first * d, got.data() + first * d, d,
-                                least_error(wanted, block), largest_, false));
+      add(sum,
+          compare_gradient("gradient", block, wanted.exact.data() + first * d,
+                           wanted.comparator.data() + first * d, got.data() + first * d, d,
+                           inputs_.problem().dtype, least_error(wanted, block), largest_, false));
     }
     return sum.misplaced ? INFINITY : sum.ratio;
   }

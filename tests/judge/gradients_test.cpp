@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "judge/judge.hpp"
@@ -189,7 +190,7 @@ TEST(Gradients, MayNotBeFiniteOnlyWhereTheReferenceIsNot) {
   const std::vector<float> comparator{1, NAN, 2};
   const auto fails = [&](const std::vector<float>& got, bool spreads) {
     const Outcome outcome = compare_gradient("dk", block, wanted.data(), comparator.data(),
-                                             got.data(), 3, 0, 1, spreads);
+                                             got.data(), 3, Dtype::fp32, 0, 1, spreads);
     return outcome.failed_blocks > 0;
   };
   EXPECT_FALSE(fails({1, NAN, 2}, false));
@@ -199,6 +200,42 @@ TEST(Gradients, MayNotBeFiniteOnlyWhereTheReferenceIsNot) {
   EXPECT_TRUE(fails({1, NAN, NAN}, false));
   EXPECT_FALSE(fails({1, NAN, NAN}, true));
   EXPECT_TRUE(fails({1, NAN, 3}, true));
+}
+
+TEST(Gradients, MayBeInfiniteWhereTheBoundReachesBeyondWhatTheDtypeHolds) {
+  const float comparator = 0;
+  const auto fails = [&](double wanted, float got, double least, Dtype dtype) {
+    return compare_gradient("dq", {0, 0, 0, 1}, &wanted, &comparator, &got, 1, dtype, least, 1,
+                            false)
+               .failed_blocks > 0;
+  };
+  EXPECT_FALSE(fails(0, INFINITY, 3e4, Dtype::fp16));  // 3 times as much is allowed
+  EXPECT_FALSE(fails(0, -INFINITY, 3e4, Dtype::fp16));
+  EXPECT_TRUE(fails(0, NAN, 3e4, Dtype::fp16));
+  EXPECT_TRUE(fails(0, INFINITY, 2e4, Dtype::fp16));
+  EXPECT_TRUE(fails(0, INFINITY, 3e4, Dtype::bf16));
+  EXPECT_FALSE(fails(0, INFINITY, 1.2e38, Dtype::bf16));
+  EXPECT_FALSE(fails(0, INFINITY, 1.2e38, Dtype::fp32));
+  EXPECT_TRUE(fails(0, INFINITY, 1e38, Dtype::fp32));
+}
+
+// P = exp(S - LSE), and an LSE in fp32 holds nothing of the sum where |S| is above 2^23: P comes
+// out as 1 at the most, whatever the scale.
+TEST(Gradients, HaveAnErrorOfPThatEndsWherePWouldBeAboveOne) {
+  Problem problem = small(Dtype::fp32);
+  const auto least = [&](double scale, Init init) {
+    problem.scale = scale;
+    problem.init = init;
+    const Inputs inputs(problem, {1, ""}, Pass::bwd, quiet);
+    const Gradient dv = cpu_gradients(inputs, {0, 0}, false, [] {}).dv;
+    return *std::ranges::max_element(dv.least_error) / inputs.largest(Tensor::d_o);
+  };
+  const double queries = 70.0 * 2;  // those that a key may have P = 1 of
+  for (const double scale : {1e8, 1e30, -1e30}) {
+    EXPECT_LE(least(scale, Init::normal), 1.01 * queries) << scale;
+    EXPECT_LE(least(scale, Init::constant), 1.01 * queries) << scale;
+    EXPECT_GE(least(scale, Init::constant), 0.99 * queries) << scale;
+  }
 }
 
 // An unfused backward keeps S and dP in the dtype as well.

@@ -28,6 +28,44 @@ TEST(Judge, SaysWhatIsWrongWithAFolder) {
   EXPECT_THROW(judge.judge({Pass::fwd, 3, "/nowhere", "v2"}, quiet), Refusal);
 }
 
+// Prepares; says why not, or nothing.
+std::string refusal(const Problem& problem, const std::vector<InputSet>& sets) {
+  try {
+    Judge(cpu_reference()).prepare({problem, Pass::bwd, sets}, quiet);
+  } catch (const Refusal& refusal) {
+    EXPECT_EQ(refusal.status, Status::unsupported);
+    return refusal.what();
+  }
+  return "";
+}
+
+TEST(Judge, RefusesAScaleThatTakesScoresBeyondFp32AndNamesOneThatFits) {
+  const std::vector<InputSet> sets{{1, ""}, {2, ""}};
+  for (const double sign : {1, -1})
+    for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+      Problem problem = causal(64);
+      problem.dtype = dtype;
+      problem.scale = sign * 1e38;
+      const std::string why = refusal(problem, sets);
+      ASSERT_THAT(why, HasSubstr("fits these inputs is "));
+      const double fits = std::stod(why.substr(why.rfind(' ')));
+      EXPECT_GT(fits, 1e35);
+      problem.scale = sign * fits;
+      EXPECT_EQ(refusal(problem, sets), "");
+      problem.scale = sign * fits * 1.02;
+      EXPECT_THAT(refusal(problem, sets), HasSubstr("fits these inputs is "));
+    }
+}
+
+TEST(Judge, TakesAnyScaleWhereScoresAreSmall) {
+  Problem problem = causal(64);
+  problem.init = Init::zeros;
+  for (const double scale : {3e38, -3e38, 0.0}) {
+    problem.scale = scale;
+    EXPECT_EQ(refusal(problem, {{1, ""}}), "") << scale;
+  }
+}
+
 TEST(Judge, TellsOfFinishedWorkOnWhicheverThread) {
   const Problem problem = causal(1024);
   std::vector<double> done;

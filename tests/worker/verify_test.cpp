@@ -236,5 +236,27 @@ TEST_F(Verify, CountsHalfAUnitOnTheLargestTermOfAGradient) {
   }
 }
 
+TEST_F(Verify, TakesAnInfinityWhereTheBoundReachesBeyondWhatTheDtypeHolds) {
+  Problem problem = problem_of(Dtype::fp16, 1, 1, 2);
+  std::vector<float> keys(64, 0);
+  std::fill(keys.begin(), keys.begin() + 32, 1.0f);  // P of a large scale lies on the first
+  const std::vector<float> zeros(64, 0), ones(64, 1), row(32, 1);
+  for (const auto& [scale, dq, expected] :
+       {std::tuple{1e30, INFINITY, 0}, {1e30, -INFINITY, 0}, {1e30, NAN, 1}, {1e3, INFINITY, 1}}) {
+    problem.scale = scale;
+    write(folder_ / "case", problem,
+          {{"q", row},
+           {"k", keys},
+           {"v", ones},
+           {"o", row},
+           {"do", row},
+           {"dk", zeros},
+           {"dq", std::vector<float>(32, dq)},
+           {"dv", keys}},
+          false);
+    EXPECT_EQ(verify(folder_.path()), expected) << scale << " " << dq;
+  }
+}
+
 }  // namespace
 }  // namespace flashbench
