@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "record/text.hpp"
+#include "record/write_error.hpp"
 
 namespace flashbench {
 
@@ -69,7 +70,8 @@ void Journal::append(const Row& row) {
   const std::string line = row_line(row) + "\n";
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t now = write(descriptor_, line.data() + written, line.size() - written);
-    if (now < 0 && errno != EINTR) refuse(path_, "write");
+    if (now < 0 && errno != EINTR)
+      throw WriteError(path_, static_cast<std::int64_t>(line.size()), errno);
     if (now > 0) written += static_cast<std::size_t>(now);
   }
 }

@@ -20,9 +20,9 @@ class Journal {
   ~Journal();  // an empty file goes
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
-  // Empties the file. Throws as append does.
+  // Empties the file. Throws std::runtime_error naming the file and the cause.
   void begin();
-  // Throws std::runtime_error naming the file and the cause.
+  // Throws WriteError.
   void append(const Row&);
   // Deletes the file: the report has everything now. The lock is held until this is destroyed.
   void discard();
