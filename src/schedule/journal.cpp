@@ -18,6 +18,14 @@ namespace flashbench {
 
 namespace {
 
+// Whether a row that says ok holds what a run with this check makes of one: another program's
+// report, or one that was edited, may not.
+bool holds_its_figures(const Row& row, const std::string& check) {
+  if (row.status != Status::ok) return true;
+  const bool timed = row.time && row.time->median > 0 && !row.time->samples.empty();
+  return (check == "only" || timed) && (check == "none" || !row.numerics.empty());
+}
+
 [[noreturn]] void refuse(const std::string& path, const char* verb) {
   throw std::runtime_error(fmt::format("cannot {} {}: {}", verb, path, std::strerror(errno)));
 }
@@ -107,7 +115,9 @@ std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {
   std::vector<Row> rows;
   for (const Row& row : earlier.rows) {
     const bool inputs_known = row.what.problem.init != Init::loaded || !row.inputs_checksum.empty();
-    if (stands(row) && inputs_known && identity(row) == key(row.what)) rows.push_back(row);
+    if (stands(row) && holds_its_figures(row, now.measurement.check) && inputs_known &&
+        identity(row) == key(row.what))
+      rows.push_back(row);
   }
   return rows;
 }
