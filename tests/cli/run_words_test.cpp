@@ -102,6 +102,19 @@ TEST(RunWords, ContradictionsAreRefused) {
   EXPECT_THAT(refusal({"--threshold", "5%"}), HasSubstr("--baseline"));
 }
 
+TEST(RunWords, ABaselineNeedsTimesToCompare) {
+  EXPECT_THAT(refusal({"--check-only", "--baseline", "b.json"}),
+              testing::AllOf(HasSubstr("--check-only and --baseline"), HasSubstr("leave one")));
+  const TemporaryFolder folder;
+  const std::string config =
+      folder.write("c.json", R"({"measurement": {"check-only": true}, "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", config, "--baseline", "b.json"}),
+              HasSubstr("--baseline and \"check-only\" of " + config));
+  EXPECT_EQ(read_run_words({"--config", config, "--baseline", "b.json", "--no-check"})
+                .request.options.baseline_file,
+            "b.json");
+}
+
 TEST(RunWords, AProfiledPassIsNotCheckedAndIsWaitedForLonger) {
   const Options profiled = read_run_words({"--profile"}).request.options;
   EXPECT_EQ(profiled.check, Check::none);
