@@ -16,6 +16,7 @@ namespace {
 using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string refusal(const Arguments& arguments) {
   try {
@@ -145,6 +146,23 @@ TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
   EXPECT_EQ(words.request.options.iters, std::nullopt);
   EXPECT_EQ(words.request.options.seed, 7u);
   EXPECT_EQ(words.request.options.device, "cpu");
+}
+
+TEST(RunWords, WhatTheConfigSaysIsNamedByItsPlaceUnlessAFlagOverridesIt) {
+  const TemporaryFolder folder;
+  const auto config = [&](const char* text) { return folder.write("c.json", text); };
+  const std::string device = config(R"({"device": "gpu", "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", device}), StartsWith(device + ": $.device: \"gpu\" is none of"));
+  EXPECT_THAT(refusal({"--config", device, "--device", "gpu"}), StartsWith("--device: \"gpu\""));
+  const std::string view = config(R"({"view": "memmory", "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", view}), StartsWith(view + ": $.view: there is no view"));
+  EXPECT_THAT(refusal({"--config", view, "--view", "memmory"}), StartsWith("--view: "));
+  const std::string axes = config(R"({"sweeps": [{"seq": 64, "mask": "full"}]})");
+  const RunWords words = read_run_words({"--config", axes, "--kv-heads", "3", "--causal"});
+  const Sweep& sweep = words.request.sweeps.at(0);
+  EXPECT_EQ(sweep.called("seq"), axes + ": $.sweeps[0].seq");
+  EXPECT_EQ(sweep.called("kv-heads"), "--kv-heads");
+  EXPECT_EQ(sweep.called("mask"), "--mask");
 }
 
 TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {
