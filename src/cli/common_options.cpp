@@ -62,16 +62,17 @@ void add_output_options(std::vector<Option>& table, Options& options, bool& wide
       flag_option("explain", group, "each formula of each row with its numbers", options.explain));
 }
 
-void check_device_word(const std::string& device) {
+void check_device_word(const std::string& device, const std::string& called) {
   const bool ordinal = !device.empty() && device.size() < 10 &&
                        device.find_first_not_of("0123456789") == device.npos;
   const std::vector<std::string> words{"auto", "cpu", "cuda"};
   if (ordinal || std::ranges::find(words, device) != words.end()) return;
-  throw UsageError(fmt::format("--device: \"{}\" is none of {} or a GPU's ordinal{}", device,
+  throw UsageError(fmt::format("{}: \"{}\" is none of {} or a GPU's ordinal{}", called, device,
                                listed(words), did_you_mean(device, words)));
 }
 
-void check_outputs(const Options& options, const std::vector<ReadFile>& read) {
+void check_outputs(const Options& options, const std::vector<ReadFile>& read,
+                   const std::string& view) {
   if (!options.pivot.empty()) {
     std::vector<std::string> names;
     for (const Axis& axis : axes()) names.push_back(axis.name);
@@ -81,8 +82,8 @@ void check_outputs(const Options& options, const std::vector<ReadFile>& read) {
   }
   const std::vector<std::string> views = view_names();
   if (!options.view.empty() && std::ranges::find(views, options.view) == views.end())
-    throw UsageError(fmt::format("view: there is no view \"{}\"{} (there are: {})", options.view,
-                                 did_you_mean(options.view, views), listed(views)));
+    throw UsageError(fmt::format("{}: there is no view \"{}\"{} (there are: {})", view,
+                                 options.view, did_you_mean(options.view, views), listed(views)));
   check_places(options, read);
   for (const auto& [format, file] : options.outputs) check_writable(file);
   std::error_code error;

@@ -20,9 +20,10 @@ Option filter_option(std::string& target, const char* group, const char* what);
 void add_output_options(std::vector<Option>&, Options&, bool& wide, const char* group);
 
 // auto, cpu, cuda or an ordinal. Throws UsageError.
-void check_device_word(const std::string& device);
+void check_device_word(const std::string& device, const std::string& called = "--device");
 // Throws UsageError for an unknown --pivot axis, places that collide (check_places), a file or
 // --dump folder that cannot be written; makes missing folders.
-void check_outputs(const Options&, const std::vector<ReadFile>& read);
+void check_outputs(const Options&, const std::vector<ReadFile>& read,
+                   const std::string& view = "--view");
 
 }  // namespace flashbench

@@ -11,6 +11,8 @@ namespace {
 constexpr std::string_view both_masks = "for both masks write --mask full,causal";
 constexpr std::string_view from_files = "the values come from the files";
 constexpr std::string_view once = "each row runs once, untimed and unchecked";
+constexpr std::string_view no_times =
+    "nothing is timed and nothing can be compared: leave one of them out";
 
 // Beside those of settings, which a config must not hold either.
 const std::vector<Contradiction> of_options{
@@ -23,7 +25,7 @@ const std::vector<Contradiction> of_options{
     {"profile", "pivot", once},          {"profile", "wide", once},
     {"profile", "baseline", once},       {"profile", "against", once},
     {"profile", "resume", once},         {"profile", "dump", once},
-    {"profile", "counters", once},
+    {"profile", "counters", once},       {"check-only", "baseline", no_times},
 };
 
 bool gives(const RunWords& words, std::string_view option) {
@@ -37,6 +39,9 @@ void refuse_contradictions(const RunWords& words) {
     for (const auto& [one, other, why] : *table)
       if (gives(words, one) && gives(words, other))
         throw UsageError(fmt::format("--{} and --{} contradict each other: {}", one, other, why));
+  if (gives(words, "baseline") && words.request.options.check == Check::only)
+    throw UsageError(fmt::format("--baseline and \"check-only\" of {} contradict each other: {}",
+                                 words.config, no_times));
   if (gives(words, "threshold") && !gives(words, "baseline") && !gives(words, "against"))
     throw UsageError("--threshold says nothing without --baseline or --against");
   if (gives(words, "allow-different") && !gives(words, "baseline"))

@@ -9,6 +9,7 @@
 #include "compare/exit_code.hpp"
 #include "plan/request.hpp"
 #include "plan/words.hpp"
+#include "record/write_error.hpp"
 #include "roster/guests.hpp"
 #include "version.hpp"
 
@@ -92,6 +93,8 @@ int run_command_line(const Arguments& words) {
     return complain(error.what(),
                     error.incomparable ? exit_code::not_comparable : exit_code::usage);
   } catch (const UsageError& error) {
+    return complain(error.what(), exit_code::usage);
+  } catch (const WriteError& error) {
     return complain(error.what(), exit_code::usage);
   } catch (const std::exception& error) {
     return complain(error.what(), exit_code::failed);

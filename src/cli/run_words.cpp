@@ -36,6 +36,7 @@ Option axis_option(RunWords& words, const SweepAxis& axis) {
           [&words, &axis](const Values& values) {
             for (Sweep& sweep : words.request.sweeps) {
               axis.clear(sweep);
+              sweep.flags.emplace(axis.name);
               for (const std::string& value : values) axis.add(sweep, value);
             }
           }};
@@ -48,7 +49,10 @@ Option mask_flag(RunWords& words, const char* name, Mask mask) {
           fmt::format("the same as --mask {}", flashbench::name(mask)),
           false,
           [&words, mask](const Values&) {
-            for (Sweep& sweep : words.request.sweeps) sweep.mask = {mask};
+            for (Sweep& sweep : words.request.sweeps) {
+              sweep.mask = {mask};
+              sweep.flags.emplace("mask");
+            }
           }};
 }
 
@@ -140,6 +144,12 @@ void prepare_to_profile(RunWords& words) {
   Options& options = words.request.options;
   options.check = Check::none;
   if (!words.given.contains("timeout")) options.timeout_s = longest_s;
+}
+
+// What the user calls an option that a config may hold at its top.
+std::string called(const RunWords& words, const std::string& option) {
+  if (words.config.empty() || words.given.contains(option)) return "--" + option;
+  return fmt::format("{}: $.{}", words.config, option);
 }
 
 std::vector<ReadFile> read_files(const RunWords& words) {
@@ -248,7 +258,7 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
   Options& options = words.request.options;
   if (options.iters) forget_stop_rule(options);
   if (options.profile) prepare_to_profile(words);
-  check_device_word(options.device);
+  check_device_word(options.device, called(words, "device"));
   if (!options.resume_file.empty() && !options.dry_run)
     options.outputs.try_emplace("json", options.resume_file);
   if (options.dry_run && are_one_file(options.output("json"), options.resume_file))
@@ -256,7 +266,7 @@ RunWords read_run_words(const std::vector<std::string>& arguments) {
         fmt::format("--json and --resume are both {}: a dry run would write over the "
                     "rows that it holds",
                     options.resume_file));
-  check_outputs(options, read_files(words));
+  check_outputs(options, read_files(words), called(words, "view"));
   if (!options.load_dir.empty())
     words.request.loaded = read_loaded(options.load_dir, words.request.sweeps);
   return words;

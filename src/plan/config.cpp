@@ -43,6 +43,7 @@ std::string_view expected(ValueType type) {
 
 class Reader {
  public:
+  explicit Reader(const std::string& file) : file_(file) {}
   UserRequest request;
   std::vector<std::string> mistakes;
 
@@ -149,6 +150,7 @@ class Reader {
   void read_sweep(const std::string& path, const Json& value) {
     if (!value.is_object()) return mistake(path, "expected an object");
     Sweep sweep;
+    sweep.place = file_ + ": " + path;
     for (const auto& [key, of] : value.items()) read_axis(path + "." + key, key, of, sweep);
     if (value.contains("causal") && value.contains("mask"))
       mistake(path, "\"causal\" and \"mask\" say the same: give one of them");
@@ -201,6 +203,7 @@ class Reader {
     noting(path, [&] { sweep.backend = parse_word<Backend>(value.get<std::string>()); });
   }
 
+  const std::string& file_;
   Sweep everywhere_;  // what "measurement" says of an axis
 };
 
@@ -217,7 +220,7 @@ ConfigKeys config_keys() {
 
 UserRequest parse_config(const std::string& text, const std::string& file) {
   const ConfigText parsed = parse_config_text(text, file);
-  Reader reader;
+  Reader reader(file);
   for (const std::string& path : parsed.repeated)
     reader.mistakes.push_back(path + ": the key stands there twice");
   reader.read(parsed.json);

@@ -28,17 +28,17 @@ struct Differences {
 
   // `otherwise`: what an empty axis means without the file.
   template <class Value>
-  void settle(const char* option, std::vector<Value>& axis, const std::optional<Value>& dumped,
-              Value otherwise) {
+  void settle(const Sweep& sweep, const char* name, std::vector<Value>& axis,
+              const std::optional<Value>& dumped, Value otherwise) {
     if (!dumped) return;
     if (axis.empty()) {
-      if (*dumped != otherwise) taken.push_back(fmt::format("{} {}", option, text_of(*dumped)));
+      if (*dumped != otherwise) taken.push_back(fmt::format("--{} {}", name, text_of(*dumped)));
       axis = {*dumped};
     } else if (std::ranges::find(axis, *dumped) == axis.end()) {
       std::vector<std::string> given;
       for (const Value value : axis) given.push_back(text_of(value));
-      overruled.push_back(
-          fmt::format("{} {}, not {}", option, fmt::join(given, ","), text_of(*dumped)));
+      overruled.push_back(fmt::format("{} {}, not {}", sweep.called(name), fmt::join(given, ","),
+                                      text_of(*dumped)));
     }
   }
 };
@@ -69,12 +69,12 @@ Sweep with_dumped_problem(Sweep sweep, const LoadedFiles& loaded, Backend backen
   const CaseFacts& facts = *loaded.dumped;
   const std::string path = case_file(loaded.dir);
   Differences differences;
-  differences.settle("--dtype", sweep.dtype, facts.dtype,
+  differences.settle(sweep, "dtype", sweep.dtype, facts.dtype,
                      backend == Backend::cuda ? Dtype::fp16 : Dtype::fp32);
-  differences.settle("--mask", sweep.mask, facts.mask, Mask::full);
-  differences.settle("--scale", sweep.scale, facts.scale,
+  differences.settle(sweep, "mask", sweep.mask, facts.mask, Mask::full);
+  differences.settle(sweep, "scale", sweep.scale, facts.scale,
                      1 / std::sqrt(static_cast<double>(sweep.head_dim.front())));
-  differences.settle("--layout", sweep.layout, facts.layout, Layout::bshd);
+  differences.settle(sweep, "layout", sweep.layout, facts.layout, Layout::bshd);
   const auto add = [&](const std::string& notice) {
     if (std::ranges::find(notices, notice) == notices.end()) notices.push_back(notice);
   };

@@ -40,11 +40,11 @@ void must_fit(const std::string& dir, const char* tensor, const Shape& shape, co
 }
 
 // What the user gave for an axis must be what the file says.
-void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const char* option) {
+void settle(std::vector<std::int64_t>& axis, std::int64_t loaded, const std::string& called) {
   for (const std::int64_t value : axis)
     if (value != loaded && value != automatic)
       throw UsageError(
-          fmt::format("--{}: {} contradicts --load, whose files say {}", option, value, loaded));
+          fmt::format("{}: {} contradicts --load, whose files say {}", called, value, loaded));
   axis = {loaded};
 }
 
@@ -88,12 +88,12 @@ Sweep with_loaded_shapes(Sweep sweep, const LoadedFiles& loaded) {
         "--load: {}/k.npy has {} heads where a divisor of the {} heads of q.npy would fit", dir,
         k[2], q[2]));
   if (has_backward(sweep)) must_fit(dir, "do", d_o, q);
-  settle(sweep.batch, q[0], "batch");
-  settle(sweep.seq, q[1], "seq");
-  settle(sweep.heads, q[2], "heads");
-  settle(sweep.head_dim, q[3], "head-dim");
-  settle(sweep.seq_k, k[1], "seq-k");
-  settle(sweep.kv_heads, k[2], "kv-heads");
+  settle(sweep.batch, q[0], sweep.called("batch"));
+  settle(sweep.seq, q[1], sweep.called("seq"));
+  settle(sweep.heads, q[2], sweep.called("heads"));
+  settle(sweep.head_dim, q[3], sweep.called("head-dim"));
+  settle(sweep.seq_k, k[1], sweep.called("seq-k"));
+  settle(sweep.kv_heads, k[2], sweep.called("kv-heads"));
   sweep.init = {Init::loaded};
   return sweep;
 }

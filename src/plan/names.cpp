@@ -54,7 +54,7 @@ std::vector<std::string> default_names(const Roster& roster,
 }
 
 [[noreturn]] void refuse(const std::string& pattern, const Roster& roster,
-                         const std::vector<NamedImplementation>& all) {
+                         const std::vector<NamedImplementation>& all, const std::string& called) {
   std::vector<std::string> names;
   for (const auto& one : all)
     if (std::ranges::find(names, one.name) == names.end()) names.push_back(one.name);
@@ -65,8 +65,9 @@ std::vector<std::string> default_names(const Roster& roster,
     if (!worker.absent.empty() && worker.hello.implementations.empty())
       here += fmt::format("; what {} has is not known: {}", worker.source, worker.absent);
   if (is_glob(pattern))
-    throw UsageError(fmt::format("--impl: \"{}\" matches no implementation; {}", pattern, here));
-  throw UsageError(fmt::format("--impl: no implementation is called \"{}\"{} ({})", pattern,
+    throw UsageError(
+        fmt::format("{}: \"{}\" matches no implementation; {}", called, pattern, here));
+  throw UsageError(fmt::format("{}: no implementation is called \"{}\"{} ({})", called, pattern,
                                did_you_mean(pattern, names), here));
 }
 
@@ -78,8 +79,8 @@ bool is_left_out(const NamedImplementation& one, Pass pass) {
   return (pass != Pass::bwd && !has("fwd")) || (pass != Pass::fwd && !has("bwd"));
 }
 
-std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& patterns,
-                                               const Roster& roster) {
+std::vector<NamedImplementation> resolve_names(const Sweep& sweep, const Roster& roster) {
+  const std::vector<std::string>& patterns = sweep.impl;
   const std::vector<NamedImplementation> all = everyone(roster);
   std::vector<NamedImplementation> chosen;
   for (const std::string& pattern : patterns.empty() ? default_names(roster, all) : patterns) {
@@ -93,7 +94,7 @@ std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& p
       NamedImplementation& same = known == chosen.end() ? chosen.emplace_back(one) : *known;
       same.is_spelt_out |= pattern == one.name;
     }
-    if (!any) refuse(pattern, roster, all);
+    if (!any) refuse(pattern, roster, all, sweep.called("impl"));
   }
   return chosen;
 }

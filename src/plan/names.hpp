@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/request.hpp"
 #include "roster/roster.hpp"
 
 namespace flashbench {
@@ -18,9 +19,8 @@ struct NamedImplementation {
 // is taken, and its row says that it cannot.
 bool is_left_out(const NamedImplementation&, Pass);
 
-// In the order of `patterns`, without repeats; no pattern at all means the default of interface.md.
-// Throws UsageError for a pattern that matches nothing.
-std::vector<NamedImplementation> resolve_names(const std::vector<std::string>& patterns,
-                                               const Roster&);
+// In the order of the sweep's patterns, without repeats; no pattern at all means the default of
+// interface.md. Throws UsageError for a pattern that matches nothing.
+std::vector<NamedImplementation> resolve_names(const Sweep&, const Roster&);
 
 }  // namespace flashbench

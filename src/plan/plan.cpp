@@ -1,6 +1,7 @@
 #include "plan/plan.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +67,7 @@ std::vector<Dimension> dimensions(const Sweep& sweep, const Roster& roster) {
                 [](Draft& d, Integer v) { d.what.problem.seq_q = v; }),
       dimension(sweep.seq_k, {automatic}, [](Draft& d, Integer v) { d.seq_k = v; }),
       dimension(sweep.pass, {Pass::fwd}, [](Draft& d, Pass v) { d.what.pass = v; }),
-      dimension(resolve_names(sweep.impl, roster), {},
+      dimension(resolve_names(sweep, roster), {},
                 [](Draft& d, const NamedImplementation& v) {
                   d.what.impl = v.name;
                   d.what.source = v.source;
@@ -76,9 +77,11 @@ std::vector<Dimension> dimensions(const Sweep& sweep, const Roster& roster) {
   };
 }
 
-void check(const Problem& p) {
+void check(const Problem& p, const Sweep& sweep) {
   if (p.heads % p.kv_heads != 0)
-    throw UsageError(fmt::format("--kv-heads: {} does not divide --heads {}", p.kv_heads, p.heads));
+    throw UsageError(
+        fmt::format("{}: {} does not divide {} heads; a divisor of them is needed (or \"auto\")",
+                    sweep.called("kv-heads"), p.kv_heads, p.heads));
   const auto elements = [&](std::int64_t heads, std::int64_t seq) {
     return static_cast<double>(p.batch) * static_cast<double>(heads) * static_cast<double>(seq) *
            static_cast<double>(p.head_dim);
@@ -90,7 +93,7 @@ void check(const Problem& p) {
                     p.batch, p.heads, p.seq_q, p.seq_k, p.head_dim));
 }
 
-Case resolve(const Draft& draft, bool deterministic) {
+Case resolve(const Draft& draft, const Sweep& sweep, bool deterministic) {
   constexpr std::int64_t tokens = 16384, hidden = 2048;  // the field's: Dao's tables use them
   Case what = draft.what;
   Problem& p = what.problem;
@@ -104,7 +107,7 @@ Case resolve(const Draft& draft, bool deterministic) {
   if (p.batch == automatic) p.batch = gpu && p.seq_q > 0 ? at_least_one(tokens / p.seq_q) : 1;
   p.scale = draft.scale.value_or(1 / std::sqrt(static_cast<double>(p.head_dim)));
   p.deterministic = deterministic;
-  check(p);
+  check(p, sweep);
   return what;
 }
 
@@ -120,6 +123,17 @@ void product(const std::vector<Dimension>& dimensions, std::size_t depth, Draft&
 
 bool passes_filter(const std::string& filter, const Case& what) {
   return filter.empty() || glob_matches_components(filter, key(what));
+}
+
+// Of the first sweep that was to run: none of them has a case.
+[[noreturn]] void refuse_globs(const UserRequest& request, Backend backend) {
+  const Sweep& sweep =
+      *std::ranges::find_if(request.sweeps, [&](const Sweep& one) { return is_for(one, backend); });
+  std::vector<std::string_view> passes;
+  for (const Pass pass : sweep.pass) passes.push_back(name(pass));
+  if (passes.empty()) passes.push_back(name(Pass::fwd));
+  throw UsageError(fmt::format("{}: nothing that its globs match has the pass {}",
+                               sweep.called("impl"), fmt::join(passes, " or ")));
 }
 
 }  // namespace
@@ -147,7 +161,7 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
     Draft draft;
     product(dimensions(sweep, roster), 0, draft, [&](const Draft& combination) {
       if (combination.is_left_out) return;
-      Case what = resolve(combination, options.deterministic);
+      Case what = resolve(combination, sweep, options.deterministic);
       if (!seen.insert(key(what)).second) return;
       if (seen.size() > most_cases)
         throw UsageError(fmt::format(
@@ -155,8 +169,7 @@ Plan make_plan(const UserRequest& request, const Roster& roster) {
       if (passes_filter(options.filter, what)) plan.cases.push_back(std::move(what));
     });
   }
-  if (seen.empty())
-    throw UsageError("--impl: nothing that its globs match has the pass that --pass asks for");
+  if (seen.empty()) refuse_globs(request, roster.backend);
   plan.before_filter = seen.size();
   return plan;
 }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/errors.hpp"
@@ -29,8 +31,16 @@ struct Sweep {
   std::vector<Layout> layout;
   std::vector<Init> init;
   std::vector<Cache> cache;
-  std::optional<double> threshold;  // of this sweep, relative
-  std::optional<Backend> backend;   // where the sweep is run; on the other it is left out
+  std::optional<double> threshold;           // of this sweep, relative
+  std::optional<Backend> backend;            // where the sweep is run; on the other it is left out
+  std::string place;                         // in a config: "c.json: $.sweeps[1]"
+  std::set<std::string, std::less<>> flags;  // axes that flags gave instead
+
+  // What the user calls an axis that was given: "--seq", or "c.json: $.sweeps[1].seq".
+  std::string called(std::string_view axis) const {
+    const std::string before = place.empty() || flags.contains(axis) ? "--" : place + ".";
+    return before + std::string(axis);
+  }
 };
 
 enum class Check { full, only, none };

@@ -130,7 +130,7 @@ void Client::leave(milliseconds patience) {
 Answer Client::lost(Answer::Kind kind, const std::string& reason) {
   // Whoever closed its channel is given a moment, so that its own end is what gets reported.
   const std::string cause = process_.end(reason.empty() ? a_moment : milliseconds(0));
-  return {kind, {}, reason.empty() ? cause : reason};
+  return {kind, {}, reason.empty() ? cause : reason, process_.left()};
 }
 
 }  // namespace flashbench

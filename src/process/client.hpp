@@ -19,6 +19,7 @@ struct Answer {
   Kind kind = Kind::reply;
   Reply reply;         // with Kind::reply
   std::string reason;  // with the others, to follow a subject: "was killed by signal 9 (Killed)"
+  bool left = false;   // with died: by itself, with status 0
 };
 
 using OnProgress = std::function<void(const Progress&)>;

@@ -139,6 +139,7 @@ std::string Process::end(std::chrono::milliseconds patience) {
   }
   forget_process_group(id_);
   cause_ = cause(status, ended_here);
+  left_ = !ended_here && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   id_ = -1;
   return cause_;
 }

@@ -32,6 +32,8 @@ class Process {
   // follow a subject: "was killed by signal 11 (Segmentation fault)", with its last words on stderr
   // if there are any. May be called again.
   std::string end(std::chrono::milliseconds patience);
+  // Whether it has ended by itself, with status 0: as if its work were done.
+  bool left() const { return left_; }
   // Keeps a worker that talks a lot from filling memory.
   void trim_words();
 
@@ -43,6 +45,7 @@ class Process {
   int descriptor_ = -1;
   int words_ = -1;  // an anonymous file that is its stderr
   std::string cause_;
+  bool left_ = false;
 };
 
 }  // namespace flashbench

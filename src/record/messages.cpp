@@ -41,6 +41,7 @@ std::string to_line(const Reply& reply) {
                {"status", name(reply.status)},
                {"reason", text_or_null(reply.reason)},
                {"needed_bytes", integer(reply.needed_bytes)}};
+  if (reply.unwritten) json["unwritten"] = true;
   if (reply.body) {
     json["op"] = operations[reply.body->index()];
     write_body(json, *reply.body);
@@ -72,6 +73,7 @@ std::variant<Reply, Progress> parse_answer(const std::string& line) {
     reply.status = read_word(json, "status", Status::failed);
     reply.reason = read_text(json, "reason");
     reply.needed_bytes = read_integer(json, "needed_bytes");
+    reply.unwritten = read_flag(json, "unwritten").value_or(false);
     if (!member(json, "op").is_null()) reply.body = read_reply_body(operation_of(json), json);
     return reply;
   });

@@ -173,6 +173,8 @@ struct Reply {
   std::string reason;
   std::optional<std::int64_t> needed_bytes;  // with oom
   std::optional<reply::Any> body;            // with ok
+  // With failed: a file could not be written (WriteError), which is no implementation's doing.
+  bool unwritten = false;
 };
 
 struct Progress {

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "record/errors.hpp"
+#include "record/write_error.hpp"
 #include "report/report.hpp"
 
 namespace flashbench {
@@ -45,7 +46,7 @@ class File {
     for (std::size_t done = 0; done < text.size();) {
       const ssize_t n = ::write(descriptor_, text.data() + done, text.size() - done);
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) throw cannot_write(shown_, errno);
+      if (n < 0) throw WriteError(shown_, static_cast<std::int64_t>(text.size()), errno);
       done += static_cast<std::size_t>(n);
     }
   }
@@ -61,7 +62,7 @@ class File {
 
 void write_stdout(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    throw cannot_write("standard output", errno);
+    throw WriteError("standard output", static_cast<std::int64_t>(text.size()), errno);
 }
 
 // A device or pipe has no old content to keep, and must not be replaced.

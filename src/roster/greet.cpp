@@ -54,7 +54,7 @@ Greeting greet(const std::string& who, const std::string& program,
     Client client(program, arguments);
     Answer answer = client.ask(request::Hello{device}, timeout_s);
     if (answer.kind != Answer::Kind::reply)
-      return {{}, fmt::format("{} {} (while starting)", who, answer.reason)};
+      return {{}, fmt::format("{} {} (while starting)", who, answer.reason), answer.left};
     auto* hello = answer.reply.body ? std::get_if<reply::Hello>(&*answer.reply.body) : nullptr;
     client.leave(std::chrono::seconds(2));  // it has done nothing worth waiting for
     if (!hello)

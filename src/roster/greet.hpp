@@ -12,6 +12,7 @@ namespace flashbench {
 struct Greeting {
   std::optional<reply::Hello> hello;
   std::string reason;  // without a hello: why, a sentence about `who`
+  bool left = false;   // without a hello: it had nothing to say and ended with status 0
 };
 
 // Whoever speaks another protocol is refused here. A device that it lacks is no refusal: see

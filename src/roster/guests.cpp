@@ -22,6 +22,7 @@ constexpr const char* peers_source = "plugin:pytorch.py";
 struct Program {
   std::string path;
   std::vector<std::string> arguments;
+  std::string omits = {};  // what one that ends at once has left out, a sentence about it
 };
 
 [[noreturn]] void refuse(const std::string& guest, const std::string& reason,
@@ -69,7 +70,10 @@ Program python_program(const std::string& file, Backend backend) {
     modules += fmt::format(":{}", more);
   return {"/usr/bin/env",
           {"PYTHONPATH=" + modules, interpreter, "-B", file, "--library",
-           needed(library_name(backend)), "--backend", std::string(name(backend))}};
+           needed(library_name(backend)), "--backend", std::string(name(backend))},
+          fmt::format("it registered no implementation: a plugin in Python ends with "
+                      "flashbench_plugin.serve([...]), as {} does",
+                      (plugins_folder("example") / "attention.py").string())};
 }
 
 Program program_of(const std::string& file, Backend backend) {
@@ -94,6 +98,8 @@ WorkerFacts guest(const Roster& roster, const std::string& given, const Program&
   const WorkerFacts& host = roster.workers.front();
   Greeting greeting =
       greet("its worker", program.path, program.arguments, hello_device(host), timeout_s);
+  if (!greeting.hello && greeting.left && !program.omits.empty())
+    refuse(given, fmt::format("{}; {}", program.omits, greeting.reason));
   if (!greeting.hello) refuse(given, greeting.reason);
   reply::Hello& hello = *greeting.hello;
   if (!hello.device)

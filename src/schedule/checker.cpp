@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "record/write_error.hpp"
 #include "roster/description.hpp"
 #include "schedule/group.hpp"
 
@@ -81,6 +82,9 @@ bool check_set(Bench& bench, RowRun& run, int set, const CheckInputs& check) {
   const Reply reply = bench.ask_to_run(
       run, request::Output{what.impl, what.pass, set, folder.path(), "", folder.keep()},
       bench.pace.listener(doing));
+  if (reply.unwritten)  // nor would any other row's be
+    throw WriteError(fmt::format("{}; {} chooses another folder", reply.reason,
+                                 folder.keep() ? "--dump" : "TMPDIR"));
   if (reply.status != Status::ok) {
     settle(bench, run, reply, check.alone);
     return false;

@@ -12,10 +12,19 @@
 #include <utility>
 
 #include "record/text.hpp"
+#include "record/write_error.hpp"
 
 namespace flashbench {
 
 namespace {
+
+// Whether a row that says ok holds what a run with this check makes of one: another program's
+// report, or one that was edited, may not.
+bool holds_its_figures(const Row& row, const std::string& check) {
+  if (row.status != Status::ok) return true;
+  const bool timed = row.time && row.time->median > 0 && !row.time->samples.empty();
+  return (check == "only" || timed) && (check == "none" || !row.numerics.empty());
+}
 
 [[noreturn]] void refuse(const std::string& path, const char* verb) {
   throw std::runtime_error(fmt::format("cannot {} {}: {}", verb, path, std::strerror(errno)));
@@ -69,7 +78,8 @@ void Journal::append(const Row& row) {
   const std::string line = row_line(row) + "\n";
   for (std::size_t written = 0; written < line.size();) {
     const ssize_t now = write(descriptor_, line.data() + written, line.size() - written);
-    if (now < 0 && errno != EINTR) refuse(path_, "write");
+    if (now < 0 && errno != EINTR)
+      throw WriteError(path_, static_cast<std::int64_t>(line.size()), errno);
     if (now > 0) written += static_cast<std::size_t>(now);
   }
 }
@@ -105,7 +115,9 @@ std::vector<Row> resumable_rows(const Report& earlier, const Report& now) {
   std::vector<Row> rows;
   for (const Row& row : earlier.rows) {
     const bool inputs_known = row.what.problem.init != Init::loaded || !row.inputs_checksum.empty();
-    if (stands(row) && inputs_known && identity(row) == key(row.what)) rows.push_back(row);
+    if (stands(row) && holds_its_figures(row, now.measurement.check) && inputs_known &&
+        identity(row) == key(row.what))
+      rows.push_back(row);
   }
   return rows;
 }

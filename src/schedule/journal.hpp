@@ -20,9 +20,9 @@ class Journal {
   ~Journal();  // an empty file goes
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
-  // Empties the file. Throws as append does.
+  // Empties the file. Throws std::runtime_error naming the file and the cause.
   void begin();
-  // Throws std::runtime_error naming the file and the cause.
+  // Throws WriteError.
   void append(const Row&);
   // Deletes the file: the report has everything now. The lock is held until this is destroyed.
   void discard();
@@ -39,8 +39,9 @@ std::vector<Row> read_journal(const std::string& path);
 
 // Whether --resume keeps the row: not one that crashed, timed out or was not run.
 bool stands(const Row&);
-// The rows of `earlier` that stand; those on loaded inputs only if they say which, and only as long
-// as the schedule finds the same in the files. Throws UsageError naming the first field of device,
+// The rows of `earlier` that stand; those that are ok only if they hold the samples and checks that
+// `now` would make, and those on loaded inputs only if they say which, and only as long as the
+// schedule finds the same in the files. Throws UsageError naming the first field of device,
 // build or inputs in which `earlier` differs from `now` (whose rows are not looked at).
 std::vector<Row> resumable_rows(const Report& earlier, const Report& now);
 

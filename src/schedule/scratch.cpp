@@ -9,10 +9,10 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 #include <vector>
 
 #include "process/interrupt.hpp"
+#include "record/write_error.hpp"
 
 namespace flashbench {
 
@@ -69,8 +69,8 @@ Scratch::Scratch(std::int64_t needed_bytes) {
     remove_abandoned(folder);
     return;
   }
-  throw std::runtime_error(
-      fmt::format("cannot make a folder for outputs: {}", std::strerror(errno)));
+  throw WriteError(fmt::format("cannot make a folder for outputs in $TMPDIR, /dev/shm or /tmp: {}",
+                               std::strerror(errno)));
 }
 
 Scratch::~Scratch() {

@@ -11,7 +11,7 @@ namespace flashbench {
 // the next one starts: a folder whose lock is free has no owner.
 class Scratch {
  public:
-  // Throws std::runtime_error when no folder can be made.
+  // Throws WriteError when no folder can be made.
   explicit Scratch(std::int64_t needed_bytes);
   ~Scratch();
   Scratch(const Scratch&) = delete;

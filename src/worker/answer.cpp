@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "protocol/channel.hpp"
+#include "record/write_error.hpp"
 #include "worker/device_backend.hpp"
 
 namespace flashbench {
@@ -48,6 +49,10 @@ Reply reply_to(const Request& request, const Answer& answer, const Tell& tell) {
   } catch (const DeviceFailure& failure) {
     return refused(request.id, failure.out_of_memory ? Status::oom : Status::failed,
                    failure.what());
+  } catch (const WriteError& failure) {
+    Reply reply = refused(request.id, Status::failed, failure.what());
+    reply.unwritten = true;
+    return reply;
   } catch (const std::bad_alloc&) {
     return refused(request.id, Status::oom, "the host's memory is exhausted");
   } catch (const std::exception& failure) {

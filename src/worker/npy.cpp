@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
 #include <utility>
 
+#include "record/write_error.hpp"
 #include "worker/dtype.hpp"
 #include "worker/parallel.hpp"
 
@@ -27,6 +29,24 @@ constexpr std::string_view magic{"\x93NUMPY", 6};
 
 std::int64_t size_of(NpyType type) {
   return static_cast<std::int64_t>(type);
+}
+
+std::int64_t data_bytes(const std::vector<std::int64_t>& shape, NpyType type) {
+  std::int64_t bytes = size_of(type);
+  for (const std::int64_t extent : shape) bytes *= extent;
+  return bytes;
+}
+
+// All that stands before the data, a multiple of 64 bytes.
+std::string header_of(const std::vector<std::int64_t>& shape, NpyType type) {
+  std::string header =
+      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{}), }}", size_of(type),
+                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  header.append(63 - (magic.size() + 4 + header.size()) % 64, ' ');
+  header += '\n';
+  const char size[] = {static_cast<char>(header.size() & 0xff),
+                       static_cast<char>(header.size() >> 8)};
+  return std::string(magic) + '\1' + '\0' + size[0] + size[1] + header;
 }
 
 }  // namespace
@@ -62,22 +82,21 @@ NpyArray read_npy(const std::string& path) {
   return array;
 }
 
+std::int64_t npy_bytes(const std::vector<std::int64_t>& shape, NpyType type) {
+  return static_cast<std::int64_t>(header_of(shape, type).size()) + data_bytes(shape, type);
+}
+
 void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, NpyType type,
                const void* data) {
-  std::int64_t bytes = size_of(type);
-  for (const std::int64_t extent : shape) bytes *= extent;
-  std::string header =
-      fmt::format("{{'descr': '<f{}', 'fortran_order': False, 'shape': ({}{}), }}", size_of(type),
-                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  header.append(63 - (magic.size() + 4 + header.size()) % 64, ' ');
-  header += '\n';
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  if (!file) fail(path, fmt::format("cannot be written ({})", std::strerror(errno)));
-  file << magic << '\1' << '\0' << static_cast<char>(header.size() & 0xff)
-       << static_cast<char>(header.size() >> 8) << header;
-  file.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
-  file.flush();
-  if (!file) fail(path, fmt::format("could not be written to its end ({})", std::strerror(errno)));
+  if (!file) throw WriteError(path, npy_bytes(shape, type), errno);
+  file << header_of(shape, type);
+  file.write(static_cast<const char*>(data), data_bytes(shape, type));
+  file.close();  // some file systems know only now
+  if (file) return;
+  const int code = errno;
+  std::remove(path.c_str());
+  throw WriteError(path, npy_bytes(shape, type), code);
 }
 
 }  // namespace flashbench

@@ -20,8 +20,11 @@ struct NpyArray {
   void read(std::int64_t first, std::int64_t count, float* to) const;
 };
 
-// Both throw std::runtime_error naming the file and the cause, as read_npy_header does.
+// Throws std::runtime_error naming the file and the cause, as read_npy_header does.
 NpyArray read_npy(const std::string& path);
+// What write_npy writes.
+std::int64_t npy_bytes(const std::vector<std::int64_t>& shape, NpyType);
+// Throws WriteError and leaves no torn file behind.
 void write_npy(const std::string& path, const std::vector<std::int64_t>& shape, NpyType,
                const void* data);
 

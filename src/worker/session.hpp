@@ -38,6 +38,8 @@ class Session {
   // After a write outside the tensors: instances with a workspace and all sets are made good.
   void undo_damage(const Tell&);
   void write_outputs(const request::Output&, const TensorSet&, std::uint32_t saves);
+  // The same; a WriteError says what all of it would have taken.
+  void save(const request::Output&, const TensorSet&, std::uint32_t saves);
 
   const FlashbenchPlugin& plugin_;
   DeviceBackend& backend_;

@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
+#include "record/write_error.hpp"
 #include "worker/dtype.hpp"
 #include "worker/npy.hpp"
 #include "worker/parallel.hpp"
@@ -22,15 +24,37 @@ std::string file(const std::string& dir, std::string_view tensor) {
 }
 
 // bf16 has no type in .npy: it is written as fp32, which holds it exactly.
+NpyType file_type(Dtype dtype) {
+  return dtype == Dtype::fp16 ? NpyType::f2 : NpyType::f4;
+}
+
+std::vector<std::int64_t> statistics_shape(const Problem& problem) {
+  return {problem.batch, problem.heads, problem.seq_q};
+}
+
+std::vector<Tensor> outputs_of(Pass pass) {
+  if (pass == Pass::fwd) return {Tensor::o};
+  return {Tensor::o, Tensor::dq, Tensor::dk, Tensor::dv};
+}
+
+// What all .npy files of an output take, those of statistics included.
+std::int64_t bytes_of_files(const request::Output& request, const Problem& problem) {
+  std::vector<Tensor> tensors = outputs_of(request.pass);
+  if (request.inputs)
+    for (const Tensor tensor : inputs_of(request.pass)) tensors.push_back(tensor);
+  std::int64_t bytes = npy_bytes(statistics_shape(problem), NpyType::f4);
+  for (const Tensor tensor : tensors)
+    bytes += npy_bytes(shape_of(problem, tensor).list(), file_type(problem.dtype));
+  return bytes;
+}
+
 void write_tensor(const std::string& dir, const Problem& problem, Tensor tensor,
                   const TensorSet& set) {
   const Bytes elements = set.logical(tensor);
   const Shape shape = shape_of(problem, tensor);
   const std::string path = file(dir, tensor_files[static_cast<std::size_t>(tensor)]);
-  if (problem.dtype != Dtype::bf16) {
-    const NpyType type = problem.dtype == Dtype::fp16 ? NpyType::f2 : NpyType::f4;
-    return write_npy(path, shape.list(), type, elements.data());
-  }
+  if (problem.dtype != Dtype::bf16)
+    return write_npy(path, shape.list(), file_type(problem.dtype), elements.data());
   Bytes wide(shape.elements() * 4);
   constexpr std::int64_t piece = 1 << 18;
   parallel_for((shape.elements() + piece - 1) / piece, [&](std::int64_t i) {
@@ -45,7 +69,8 @@ void write_case(const std::string& dir, const std::string& text) {
   const std::string path = (fs::path(dir) / "case.json").string();
   std::ofstream out(path);
   out << text;
-  if (!out.flush()) throw Refusal(Status::failed, fmt::format("{} cannot be written", path));
+  out.close();
+  if (!out) throw WriteError(path, static_cast<std::int64_t>(text.size()), errno);
 }
 
 void add(Traffic& sum, const Traffic& part) {
@@ -83,20 +108,30 @@ std::optional<Counts> run_counted(LiveInstance& live, Pass pass, TensorSet& tens
 
 void Session::write_outputs(const request::Output& request, const TensorSet& set,
                             std::uint32_t saves) {
-  fs::create_directories(request.dir);
+  std::error_code error;
+  fs::create_directories(request.dir, error);
+  if (error)
+    throw WriteError(fmt::format("cannot make the folder {}: {}", request.dir, error.message()));
   if (request.inputs) {
     for (const Tensor tensor : inputs_of(request.pass))
       write_tensor(request.dir, problem_, tensor, set);
     const Cost cost = describe({problem_, request.impl, request.pass}).cost;
     write_case(request.dir, case_text(request, problem_, keeps_rounded_scores(problem_, cost)));
   }
-  write_tensor(request.dir, problem_, Tensor::o, set);
+  for (const Tensor tensor : outputs_of(request.pass))
+    write_tensor(request.dir, problem_, tensor, set);
   if (const std::vector<float> lse = set.lse(saves); saves != 0)
-    write_npy(file(request.dir, "lse"), {problem_.batch, problem_.heads, problem_.seq_q},
-              NpyType::f4, lse.data());
-  if (request.pass != Pass::fwd)
-    for (const Tensor tensor : {Tensor::dq, Tensor::dk, Tensor::dv})
-      write_tensor(request.dir, problem_, tensor, set);
+    write_npy(file(request.dir, "lse"), statistics_shape(problem_), NpyType::f4, lse.data());
+}
+
+void Session::save(const request::Output& request, const TensorSet& set, std::uint32_t saves) {
+  try {
+    write_outputs(request, set, saves);
+  } catch (const WriteError& failure) {
+    throw WriteError(fmt::format("{}; the files of {} ({}) take {} bytes", failure.what(),
+                                 request.impl, name(request.pass),
+                                 bytes_of_files(request, problem_)));
+  }
 }
 
 reply::Output Session::output(const request::Output& request, const Tell& tell) {
@@ -126,7 +161,7 @@ reply::Output Session::output(const request::Output& request, const Tell& tell) 
       const std::optional<std::int64_t> after = backend_.free_bytes();
       if (is_new && backend_.device().backend == FLASHBENCH_CUDA && before && after)
         reply.device_bytes = std::max<std::int64_t>(*before - *after, 0);  // others may have gone
-      if (!request.dir.empty()) write_outputs(request, tensors, saves);
+      if (!request.dir.empty()) save(request, tensors, saves);
     }
     tell(repeat + 1, repeats, fmt::format("running {}", request.impl));
   }

@@ -16,6 +16,7 @@ namespace {
 using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 std::string refusal(const Arguments& arguments) {
   try {
@@ -102,6 +103,19 @@ TEST(RunWords, ContradictionsAreRefused) {
   EXPECT_THAT(refusal({"--threshold", "5%"}), HasSubstr("--baseline"));
 }
 
+TEST(RunWords, ABaselineNeedsTimesToCompare) {
+  EXPECT_THAT(refusal({"--check-only", "--baseline", "b.json"}),
+              testing::AllOf(HasSubstr("--check-only and --baseline"), HasSubstr("leave one")));
+  const TemporaryFolder folder;
+  const std::string config =
+      folder.write("c.json", R"({"measurement": {"check-only": true}, "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", config, "--baseline", "b.json"}),
+              HasSubstr("--baseline and \"check-only\" of " + config));
+  EXPECT_EQ(read_run_words({"--config", config, "--baseline", "b.json", "--no-check"})
+                .request.options.baseline_file,
+            "b.json");
+}
+
 TEST(RunWords, AProfiledPassIsNotCheckedAndIsWaitedForLonger) {
   const Options profiled = read_run_words({"--profile"}).request.options;
   EXPECT_EQ(profiled.check, Check::none);
@@ -132,6 +146,23 @@ TEST(RunWords, FlagsOverrideTheConfigWhereverTheyStand) {
   EXPECT_EQ(words.request.options.iters, std::nullopt);
   EXPECT_EQ(words.request.options.seed, 7u);
   EXPECT_EQ(words.request.options.device, "cpu");
+}
+
+TEST(RunWords, WhatTheConfigSaysIsNamedByItsPlaceUnlessAFlagOverridesIt) {
+  const TemporaryFolder folder;
+  const auto config = [&](const char* text) { return folder.write("c.json", text); };
+  const std::string device = config(R"({"device": "gpu", "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", device}), StartsWith(device + ": $.device: \"gpu\" is none of"));
+  EXPECT_THAT(refusal({"--config", device, "--device", "gpu"}), StartsWith("--device: \"gpu\""));
+  const std::string view = config(R"({"view": "memmory", "sweeps": [{}]})");
+  EXPECT_THAT(refusal({"--config", view}), StartsWith(view + ": $.view: there is no view"));
+  EXPECT_THAT(refusal({"--config", view, "--view", "memmory"}), StartsWith("--view: "));
+  const std::string axes = config(R"({"sweeps": [{"seq": 64, "mask": "full"}]})");
+  const RunWords words = read_run_words({"--config", axes, "--kv-heads", "3", "--causal"});
+  const Sweep& sweep = words.request.sweeps.at(0);
+  EXPECT_EQ(sweep.called("seq"), axes + ": $.sweeps[0].seq");
+  EXPECT_EQ(sweep.called("kv-heads"), "--kv-heads");
+  EXPECT_EQ(sweep.called("mask"), "--mask");
 }
 
 TEST(RunWords, OutputsAreCheckedBeforeAnyWork) {

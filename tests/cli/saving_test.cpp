@@ -86,6 +86,24 @@ TEST_F(Saving, AResumedReportUnderAnotherNameIsTheSameFile) {
   EXPECT_FALSE(fs::exists(out / "link.json.journal"));
 }
 
+TEST_F(Saving, AnOkRowWhoseTimeIsGoneIsMeasuredAgain) {
+  ASSERT_EQ(make({"--json", file, "--seq", "64,128"}).exit_code, 0);
+  auto damaged = report();
+  const auto whole = damaged.at("rows")[1];
+  damaged["rows"][0]["time_ms"] = nullptr;
+  out.write("r.json", damaged.dump());
+  const Outcome resumed = resume({"--seq", "64,128"});
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.err;
+  EXPECT_GT(report().at("rows")[0].at("time_ms").at("n"), 0);
+  EXPECT_EQ(report().at("rows")[1], whole) << "the other one stands";
+}
+
+TEST_F(Saving, ACheckedRowStandsWhereNothingIsTimed) {
+  ASSERT_EQ(make({"--json", file, "--seq", "64", "--check-only", "--label", "first"}).exit_code, 0);
+  ASSERT_EQ(resume({"--seq", "64", "--check-only", "--label", "second"}).exit_code, 0);
+  EXPECT_EQ(report().at("rows")[0].at("label"), "first");
+}
+
 TEST_F(Saving, ADryRunDoesNotWriteOverAResumedReport) {
   ASSERT_EQ(make({"--json", file, "--seq", "64"}).exit_code, 0);
   const std::string before = read_file(file);

@@ -147,6 +147,25 @@ for line in end:
 )";
 }
 
+TEST(Plugins, InPythonThatRegisterNothingAreToldWhatToCall) {
+  const TemporaryFolder folder;
+  const auto refused = [&](const std::string& text) {
+    const std::string file = folder.write("mine.py", text);
+    const Outcome run = flashbench_says(with(tiny, {"--plugin", file}));
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("--plugin " + file + ": "));
+    return run.err;
+  };
+  const std::string import = "import sys, flashbench_plugin as fb\n";
+  for (const std::string& silent :
+       {std::string(), import + "class Mine(fb.Implementation):\n    name = 'mine'\n"})
+    EXPECT_THAT(refused(silent),
+                AllOf(HasSubstr("it registered no implementation"),
+                      HasSubstr("flashbench_plugin.serve([...])"), HasSubstr(python_plugin)));
+  EXPECT_THAT(refused(import + "print('no key', file=sys.stderr)\n"),
+              AllOf(HasSubstr("registered no implementation"), HasSubstr("last words: no key")));
+}
+
 TEST(Plugins, OfAnotherProtocolOrUnderAFalseNameAreRefused) {
   const TemporaryFolder folder;
   const auto answering = [&](const std::string& hello) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "plan/config.hpp"
 #include "support/npy_file.hpp"
 
 namespace flashbench {
@@ -66,6 +67,12 @@ TEST_F(Loaded, FlagsMayRepeatThemButNotContradict) {
   EXPECT_NO_THROW(load(sweep));
   sweep.seq = {6};
   EXPECT_THAT(refusal([&] { load(sweep); }), HasSubstr("--seq: 6"));
+}
+
+TEST_F(Loaded, AConfigThatContradictsThemIsNamed) {
+  const UserRequest read = parse_config(R"({"sweeps": [{"seq": 6, "seq-k": "3"}]})", "c.json");
+  EXPECT_EQ(refusal([&] { load(read.sweeps[0]); }),
+            "c.json: $.sweeps[0].seq: 6 contradicts --load, whose files say 5");
 }
 
 TEST_F(Loaded, ABackwardNeedsDo) {

@@ -6,11 +6,14 @@
 
 #include <cmath>
 
+#include "plan/config.hpp"
+
 namespace flashbench {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Roster roster_of(Backend backend, std::int64_t capability = 80) {
   WorkerFacts worker;
@@ -180,6 +183,21 @@ TEST(Plan, KvHeadsMustDivideHeads) {
   EXPECT_THAT(refusal(request_of(sweep)), HasSubstr("--kv-heads: 3"));
   sweep.kv_heads = {2};
   EXPECT_EQ(make_plan(request_of(sweep), roster_of(Backend::cpu)).cases[0].problem.kv_heads, 2);
+}
+
+TEST(Plan, WhatAConfigSaysIsNamedByItsPlaceThere) {
+  const auto said = [](const std::string& sweep) {
+    return refusal(parse_config(R"({"sweeps": [{"seq": 64}, )" + sweep + "]}", "c.json"));
+  };
+  EXPECT_THAT(said(R"({"heads": 8, "kv-heads": 3})"),
+              StartsWith("c.json: $.sweeps[1].kv-heads: 3 does not divide 8 heads; a divisor"));
+  EXPECT_THAT(
+      said(R"({"impl": "naiv"})"),
+      StartsWith("c.json: $.sweeps[1].impl: no implementation is called \"naiv\"; did you"));
+  EXPECT_THAT(said(R"({"impl": "x*"})"), StartsWith("c.json: $.sweeps[1].impl: \"x*\" matches"));
+  EXPECT_THAT(
+      refusal(parse_config(R"({"sweeps": [{"impl": "without/*", "pass": "bwd"}]})", "c.json")),
+      StartsWith("c.json: $.sweeps[0].impl: nothing that its globs match has the pass bwd"));
 }
 
 TEST(Plan, TensorsBeyondAddressingAreRefused) {

@@ -86,6 +86,13 @@ TEST(Reply, without_a_body_keeps_status_reason_and_needed_bytes) {
   EXPECT_FALSE(back.body);
 }
 
+TEST(Reply, of_a_file_that_could_not_be_written_says_so) {
+  Reply failed{3, Status::failed, "the disk is full", std::nullopt, std::nullopt};
+  EXPECT_FALSE(std::get<Reply>(parse_answer(to_line(failed))).unwritten);
+  failed.unwritten = true;
+  EXPECT_TRUE(std::get<Reply>(parse_answer(to_line(failed))).unwritten);
+}
+
 TEST(Reply, never_holds_a_number_that_is_not_finite) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   reply::Judge judge{{{"o", nan, nan, nan, std::nullopt, 1, 1, Verdict::fail, "NaN in o"}}};

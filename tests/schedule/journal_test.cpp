@@ -14,6 +14,12 @@ Row row_of(const std::string& impl, Status status) {
   Row row;
   row.what = fake_case(impl);
   row.status = status;
+  if (status == Status::ok) {
+    row.time = Time{};
+    row.time->median = 1;
+    row.time->samples = {{1, 0}};
+    row.numerics.emplace_back().tensor = "o";
+  }
   return row;
 }
 
@@ -104,6 +110,30 @@ TEST(Resume, RefusesRowsCheckedOrCountedOtherwise) {
   earlier = {};
   earlier.measurement.iters = 7;
   EXPECT_THROW(resumable_rows(earlier, Report{}), UsageError);
+}
+
+TEST(Resume, RunsOkRowsWithoutSamplesOrChecksAgain) {
+  const auto kept = [](const char* check, auto damage) {
+    Report earlier;
+    earlier.measurement.check = check;
+    const Report now = earlier;
+    earlier.rows.push_back(row_of("a", Status::ok));
+    damage(earlier.rows[0]);
+    return resumable_rows(earlier, now).size();
+  };
+  const auto untimed = [](Row& row) { row.time.reset(); };
+  const auto sampleless = [](Row& row) { row.time->samples.clear(); };
+  const auto timeless = [](Row& row) { row.time->median = 0; };
+  const auto unchecked = [](Row& row) { row.numerics.clear(); };
+  for (const char* check : {"full", "none"}) {
+    EXPECT_EQ(kept(check, untimed), 0u) << check;
+    EXPECT_EQ(kept(check, sampleless), 0u) << check;
+    EXPECT_EQ(kept(check, timeless), 0u) << check;
+  }
+  EXPECT_EQ(kept("full", unchecked), 0u);
+  EXPECT_EQ(kept("none", unchecked), 1u);
+  EXPECT_EQ(kept("only", untimed), 1u) << "nothing was to be timed";
+  EXPECT_EQ(kept("only", unchecked), 0u);
 }
 
 TEST(Resume, RunsLoadedRowsAgainUnlessTheySayWhatTheyLoaded) {

@@ -1,7 +1,11 @@
 #include "worker/npy.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/resource.h>
 
+#include <csignal>
+
+#include "record/write_error.hpp"
 #include "worker/peer.hpp"
 
 namespace flashbench {
@@ -38,6 +42,26 @@ TEST(Npy, ReadsWhatItWrote) {
   read_npy(folder / "eight.npy").read(0, 1, got.data());
   EXPECT_EQ(got[0], 0.1f);
   EXPECT_EQ(read_npy(folder / "none.npy").elements(), 0);
+}
+
+TEST(Npy, WhatCannotBeWrittenToItsEndIsNamedAndGone) {
+  Folder folder;
+  const std::vector<float> data(4096);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little{1024, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &little);
+  std::string said;
+  try {
+    write_npy(folder / "o.npy", {4096}, NpyType::f4, data.data());
+  } catch (const WriteError& error) {
+    said = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(said, "cannot write " + (folder / "o.npy") +
+                      " (16512 bytes): File too large (ulimit -f allows 1024 bytes)");
+  EXPECT_FALSE(std::filesystem::exists(folder / "o.npy"));
 }
 
 TEST(Npy, NamesTheFileAndTheCause) {
