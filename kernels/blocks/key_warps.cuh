@@ -49,7 +49,7 @@ class KeyWarps {
         store_shared(slot(buffer, i, n, t), rounded.x[i][n][t]);
       });
     }
-    arrive(first_pair + warp() % pairs, 64);
+    arrive_and_wait(first_pair + warp() % pairs, 64);
   }
 
   // dS^T from dP^T, rounded, for this warp and for the product with K. dots: D of the tile's rows.
