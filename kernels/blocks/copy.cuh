@@ -18,21 +18,24 @@ FLASHBENCH_INLINE std::uint32_t swizzled(int row, int chunk) {
 }
 
 // Walks a matrix tile by tile, forwards or backwards. It holds this thread's own pointer into the
-// next tile, so that a step costs one addition.
-template <class Element, Tile tile, int rows>
+// next tile, so that a step costs one addition. `lanes` take a row together: all of it at once, or,
+// where they are few, part by part, so that more addresses differ by constants.
+template <class Element, Tile tile, int rows, int lanes = tile.d / 8>
 class TileStream {
-  static constexpr int chunks = tile.d / 8;
-  static constexpr int rows_a_pass = tile.threads() / chunks;
-  static constexpr int passes = (rows + rows_a_pass - 1) / rows_a_pass;
-  static_assert(rows_a_pass % 8 == 0 && (rows % rows_a_pass == 0 || passes == 1));
+  static constexpr int parts = tile.d / 8 / lanes;  // of a row
+  static constexpr int rows_a_pass = tile.threads() / lanes;
+  static_assert(rows_a_pass % 8 == 0 && lanes % 4 == 0);
 
  public:
+  static constexpr int passes = (rows + rows_a_pass - 1) / rows_a_pass;
+  static_assert(rows % rows_a_pass == 0 || passes == 1);
+
   // direction: 1 or -1, tiles.
   FLASHBENCH_INLINE TileStream(std::int64_t seq_stride, int direction)
       : seq_stride_(seq_stride),
         step_(direction * rows * seq_stride),
-        row_(threadIdx.x / chunks),
-        slot_(swizzled<tile>(row_, threadIdx.x % chunks)) {}
+        row_(threadIdx.x / lanes),
+        slot_(swizzled<tile>(row_, threadIdx.x % lanes)) {}
   FLASHBENCH_INLINE TileStream(const Element* matrix, std::int64_t seq_stride, int first_tile,
                                int direction)
       : TileStream(seq_stride, direction) {
@@ -42,32 +45,46 @@ class TileStream {
   // The next tile is to be this one.
   FLASHBENCH_INLINE void seek(const Element* matrix, int tile_index) {
     next_ =
-        matrix + (std::int64_t{tile_index} * rows + row_) * seq_stride_ + threadIdx.x % chunks * 8;
+        matrix + (std::int64_t{tile_index} * rows + row_) * seq_stride_ + threadIdx.x % lanes * 8;
   }
 
   // The next tile, whole.
   FLASHBENCH_INLINE void copy(std::uint32_t shared) {
-    if (passes > 1 || rows == rows_a_pass || row_ < rows) {
 #pragma unroll
-      for (int i = 0; i < passes; ++i)
-        copy_async(shared + slot_ + i * rows_a_pass * tile.d * 2,
-                   next_ + i * rows_a_pass * seq_stride_);
-    }
+    for (int pass = 0; pass < passes; ++pass) copy_pass(shared, pass);
+    advance();
+  }
+  // The same in pieces: every pass, then `advance`.
+  FLASHBENCH_INLINE void copy_pass(std::uint32_t shared, int pass) const {
+    each_part(shared, pass, [](std::uint32_t to, const Element* from) { copy_async(to, from); });
+  }
+  FLASHBENCH_INLINE void advance() {
     next_ += step_;
   }
 
   // The next tile, of which only the first `present` rows exist; the others become zero.
   FLASHBENCH_INLINE void copy(std::uint32_t shared, int present) {
-    if (passes > 1 || rows == rows_a_pass || row_ < rows) {
 #pragma unroll
-      for (int i = 0; i < passes; ++i)
-        copy_async(shared + slot_ + i * rows_a_pass * tile.d * 2,
-                   next_ + i * rows_a_pass * seq_stride_, row_ + i * rows_a_pass < present);
+    for (int pass = 0; pass < passes; ++pass) {
+      const bool is_present = row_ + pass * rows_a_pass < present;
+      each_part(shared, pass,
+                [&](std::uint32_t to, const Element* from) { copy_async(to, from, is_present); });
     }
-    next_ += step_;
+    advance();
   }
 
  private:
+  template <class F>
+  FLASHBENCH_INLINE void each_part(std::uint32_t shared, int pass, F f) const {
+    if (rows < rows_a_pass && row_ >= rows) return;
+#pragma unroll
+    for (int part = 0; part < parts; ++part) {
+      const int chunk = part * lanes;  // its lower three bits are swizzled
+      f(((shared + slot_) ^ (chunk % 8 * 16)) + chunk / 8 * 128 + pass * rows_a_pass * tile.d * 2,
+        next_ + pass * rows_a_pass * seq_stride_ + chunk * 8);
+    }
+  }
+
   const Element* next_ = nullptr;
   std::int64_t seq_stride_, step_;
   int row_;
@@ -169,6 +186,36 @@ FLASHBENCH_INLINE void store_columns(const Fragment<row_blocks, columns>& o, Ele
         }
       }
     }
+}
+
+// The same of all columns, through a warp's own 16 rows of shared memory, so that a row is written
+// whole.
+template <class Element, int row_blocks, int columns>
+FLASHBENCH_INLINE void store_rows(const Fragment<row_blocks, columns>& o, std::uint32_t staging,
+                                  Element* matrix, std::int64_t seq_stride, int first, int end) {
+  constexpr int lanes = columns / 8, rows_at_once = 32 / lanes;
+  const std::uint32_t own = staging + swizzled<columns>(lane() & 15, lane() >> 4);
+  const int chunk = lane() % lanes;
+#pragma unroll
+  for (int i = 0; i < row_blocks; ++i) {
+#pragma unroll
+    for (int n = 0; n < columns / 8; n += 2) {
+      const float(&left)[4] = o.x[i][n], (&right)[4] = o.x[i][n + 1];
+      const std::uint32_t words[4] = {
+          pack<Element>(left[0], left[1]), pack<Element>(left[2], left[3]),
+          pack<Element>(right[0], right[1]), pack<Element>(right[2], right[3])};
+      store_matrices(own ^ (n * 16), words);
+    }
+    __syncwarp();
+#pragma unroll
+    for (int r = 0; r < 16; r += rows_at_once) {
+      const int row = r + lane() / lanes;
+      const uint4 words = load_shared(staging + swizzled<columns>(row, chunk));
+      if (first + i * 16 + row < end)
+        store_global(matrix + (first + i * 16 + row) * seq_stride + chunk * 8, words);
+    }
+    __syncwarp();
+  }
 }
 
 }  // namespace flashbench::kernels

@@ -46,10 +46,11 @@ FLASHBENCH_INLINE void operand_of(std::uint32_t (&a)[4], float (&l)[2], const fl
   }
 }
 
-// S = Q K^T, K in shared memory. Each fragment of K serves all row blocks.
-template <class Element, Tile tile, int row_blocks, int keys>
-FLASHBENCH_INLINE void multiply_qk(Fragment<row_blocks, keys>& s, std::uint32_t q,
-                                   std::uint32_t k) {
+// S = Q K^T, K in shared memory. Each fragment of K serves all row blocks. between(x) is called
+// after the products over columns 16 x to 16 x + 15, for what else is to be done in their time.
+template <class Element, Tile tile, int row_blocks, int keys, class Between>
+FLASHBENCH_INLINE void multiply_qk(Fragment<row_blocks, keys>& s, std::uint32_t q, std::uint32_t k,
+                                   Between between) {
   fill(s, 0);
 #pragma unroll
   for (int x = 0; x < tile.d / 16; ++x) {
@@ -66,7 +67,13 @@ FLASHBENCH_INLINE void multiply_qk(Fragment<row_blocks, keys>& s, std::uint32_t 
         multiply_add<Element>(s.x[i][2 * n + 1], a[i], b[2], b[3]);
       }
     }
+    between(x);
   }
+}
+template <class Element, Tile tile, int row_blocks, int keys>
+FLASHBENCH_INLINE void multiply_qk(Fragment<row_blocks, keys>& s, std::uint32_t q,
+                                   std::uint32_t k) {
+  multiply_qk<Element, tile>(s, q, k, [](int) {});
 }
 
 // (O, l) += P (V, 1), V in shared memory. l receives this thread's share.

@@ -48,6 +48,25 @@ FLASHBENCH_INLINE void load_matrices_transposed(std::uint32_t (&r)[4], std::uint
                : "r"(address));
 }
 
+FLASHBENCH_INLINE void store_shared(std::uint32_t address, std::uint32_t value) {
+  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+// Four 8x8 matrices of 16-bit elements into shared memory, one row address a lane: words 0 and 1 of
+// the upper and the lower eight rows, 2 and 3 of the next eight columns.
+FLASHBENCH_INLINE void store_matrices(std::uint32_t address, const std::uint32_t (&r)[4]) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+#else  // the rows' addresses lie in other lanes
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    const int lane = threadIdx.x & 31;
+    store_shared(__shfl_sync(every_lane, address, i * 8 + lane / 4) + lane % 4 * 4, r[i]);
+  }
+#endif
+}
+
 // c += a b: (16, 16) times (16, 8).
 template <class Element>
 FLASHBENCH_INLINE void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
@@ -68,6 +87,12 @@ inline constexpr float log2_e = 1.4426950408889634f;
 FLASHBENCH_INLINE float exp2_approximate(float x) {
   float y;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+// Within one unit in the last place, where 1 / x branches for denormals.
+FLASHBENCH_INLINE float reciprocal_approximate(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
@@ -92,9 +117,6 @@ FLASHBENCH_INLINE float2 unpack(std::uint32_t pair) {
     return make_float2(__uint_as_float(pair << 16), __uint_as_float(pair & 0xffff0000u));
 }
 
-FLASHBENCH_INLINE void store_shared(std::uint32_t address, std::uint32_t value) {
-  asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
-}
 FLASHBENCH_INLINE uint4 load_shared(std::uint32_t address) {
   uint4 r;
   asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -104,16 +126,20 @@ FLASHBENCH_INLINE uint4 load_shared(std::uint32_t address) {
   return r;
 }
 
+FLASHBENCH_INLINE void store_global(void* address, const uint4& x) {
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x.x), "r"(x.y),
+               "r"(x.z), "r"(x.w)
+               : "memory");
+}
+
 FLASHBENCH_INLINE std::uint32_t load_shared_word(std::uint32_t address) {
   std::uint32_t r;
   asm volatile("ld.shared.b32 %0, [%1];" : "=r"(r) : "r"(address) : "memory");
   return r;
 }
 
-// A barrier among some warps of the block, counted in threads: `arrive` does not wait.
-FLASHBENCH_INLINE void arrive(int barrier, int threads) {
-  asm volatile("bar.arrive %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
-}
+// A barrier among some warps of the block, counted in threads. (That one side need not wait gains
+// nothing here, and compute-sanitizer's racecheck reports races behind bar.arrive that none are.)
 FLASHBENCH_INLINE void arrive_and_wait(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

@@ -8,6 +8,7 @@ namespace flashbench::kernels {
 // Where the exponents of P = exp(scale * (S - m)) are raised: all before the product with V, or
 // each right before it is used there, so that exponentials and tensor cores overlap within a warp.
 enum class Raise { in_softmax, in_product };
+enum class Copies { at_once, pass_by_pass };
 
 struct Tile {
   int d;       // head dimension
@@ -17,6 +18,7 @@ struct Tile {
   int stages;  // tiles of the streamed operand in flight
   int blocks;  // a multiprocessor, by registers
   Raise raise = Raise::in_softmax;
+  Copies copies = Copies::at_once;  // between the products of Q K^T, where Q is the outer loop
   int exchanges = 2;  // buffers through which warps that divide the keys merge their products
   constexpr int threads() const { return 32 * warps; }
 };

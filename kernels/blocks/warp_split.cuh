@@ -6,7 +6,8 @@
 //               rest of the way
 //   accumulate  (O, l) += P (V, 1): a row sum is one more column of the product
 //   total       a row sum made whole; share, the reverse
-//   store       O into the output tensor
+//   store       O into the output tensor; given 16 rows a warp of shared memory, by their way where
+//               that pays
 // A thread owns the same rows in S, O, m and l under either split.
 #pragma once
 
@@ -48,6 +49,11 @@ struct WarpSplit<Element, tile, Split::queries> {
   FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv) const {
     multiply_qk<Element, tile>(s, q + q_lane_, kv.k);
   }
+  template <class Between>
+  FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv,
+                                Between between) const {
+    multiply_qk<Element, tile>(s, q + q_lane_, kv.k, between);
+  }
   FLASHBENCH_INLINE void row_max(Row& m, const Scores& s) const { quad_max(m, s); }
   FLASHBENCH_INLINE void own_max(Row& m, const Scores& s) const { thread_max(m, s); }
   FLASHBENCH_INLINE void merge_max(Row& m) const { quad_merge(m); }
@@ -67,6 +73,10 @@ struct WarpSplit<Element, tile, Split::queries> {
   FLASHBENCH_INLINE void store(const Output& o, Element* matrix, std::int64_t seq_stride, int first,
                                int end) const {
     store_columns(o, matrix, seq_stride, first + first_row, end);
+  }
+  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t staging, Element* matrix,
+                               std::int64_t seq_stride, int first, int end) const {
+    store_rows(o, staging + warp() * 16 * tile.d * 2, matrix, seq_stride, first + first_row, end);
   }
 
  private:
@@ -132,6 +142,13 @@ struct WarpSplit<Element, tile, Split::keys> {
   FLASHBENCH_INLINE void take(Operands& kv, std::uint32_t k, std::uint32_t v) const {
     kv.load(k + k_lane_, v + v_lane_);
   }
+  template <class Between>
+  FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv,
+                                Between between) const {
+    static_assert(tile.copies == Copies::at_once);
+    between(0);
+    scores(s, q, kv);
+  }
   FLASHBENCH_INLINE void scores(Scores& s, std::uint32_t q, const Operands& kv) const {
     multiply_qk<Element, tile>(s, q + q_lane_, kv);
   }
@@ -176,6 +193,10 @@ struct WarpSplit<Element, tile, Split::keys> {
   }
   FLASHBENCH_INLINE Row share(const Row& l) const {
     return l;
+  }
+  FLASHBENCH_INLINE void store(const Output& o, std::uint32_t, Element* matrix,
+                               std::int64_t seq_stride, int first, int end) const {
+    store(o, matrix, seq_stride, first, end);
   }
   FLASHBENCH_INLINE void store(const Output& o, Element* matrix, std::int64_t seq_stride, int first,
                                int end) const {

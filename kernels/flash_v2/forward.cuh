@@ -7,9 +7,10 @@
 //     O_i = O / l;  LSE_i = m + ln l
 //
 // HBM: Q, K, V are read, O and the statistics written once a Q tile. Shared memory: one Q tile, and
-// two tiles each of K and V: the one in use and the next. Registers: S, O, m, l. A block that has
-// several Q tiles fetches the beginning of the next one during its last step. Its neighbour
-// flash_v1 walks the same tiles the other way round and carries O, m and l through HBM.
+// two tiles each of K and V: the one in use and the next; the last K gives its place to O on its
+// way out. Registers: S, O, m, l. A block that has several Q tiles fetches the beginning of the
+// next one during its last step. Its neighbour flash_v1 walks the same tiles the other way round
+// and carries O, m and l through HBM.
 #pragma once
 
 #include "kernels/blocks/online_softmax.cuh"
@@ -57,12 +58,13 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   const RowStats<rung.saved> stats{args};
 
   int stage = 0;  // of K and V
-  TileStream<Element, tile, tile.bc> k(args.k_strides.seq, -1), v(args.v_strides.seq, -1);
+  using Stream =
+      TileStream<Element, tile, tile.bc, tile.copies == Copies::at_once ? tile.d / 8 : 4>;
+  Stream k(args.k_strides.seq, -1), v(args.v_strides.seq, -1);
   auto fetch_q = [&](QTile at) {
     const Head<Element> head(args, at.batch_head);
     TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, at.tile, 1);
     q.copy(shared_address(shared.q), args.seq_q - at.tile * tile.br);  // (Br, d)
-    commit_copies();
   };
   auto fetch_last_kv = [&](QTile at, int stage) {  // the one that can be partial
     const Head<Element> head(args, at.batch_head);
@@ -73,6 +75,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   };
   fetch_last_kv(q_tiles[0], stage);
   fetch_q(q_tiles[0]);
+  commit_copies();
 
   for (int n = 0; n < q_tiles.count; ++n) {
     const QTile at = q_tiles[n];
@@ -82,47 +85,59 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     turn_sign(shared.q, args.sign);
     bool is_far = true;
     int j = visible.kv_end(at.tile) - 1;
-    // fetch_kv is called when the other stage is free, fetch_q when the scores are made.
-    auto step = [&](auto has_mask, auto fetch_kv, auto fetch_q) {
+    // The next K and V come `between` the products of Q K^T.
+    auto step = [&](auto has_mask, auto between, auto after_scores) {
       await_tiles<0>();
-      fetch_kv(stage ^ 1);
-      commit_copies();
       typename Warps::Scores s;  // (Br, Bc)
       typename Warps::Operands kv;
       warps.take(kv, shared_address(shared.k[stage]), shared_address(shared.v[stage]));
-      warps.scores(s, shared_address(shared.q), kv);
-      fetch_q();
+      warps.scores(s, shared_address(shared.q), kv, between);
+      after_scores();
+      commit_copies();
       if constexpr (has_mask.value) visible.mask(warps, s, at.tile, j);
       softmax.step(warps, s, m, l, o, is_far);
       warps.accumulate(o, l, s, kv);
       softmax.settle(warps, o, l);
       stage ^= 1, --j;
     };
-    auto next_kv = [&](int stage) {
-      k.copy(shared_address(shared.k[stage]));
-      v.copy(shared_address(shared.v[stage]));
+    auto next_kv = [&](int x) {
+      const std::uint32_t to_k = shared_address(shared.k[stage ^ 1]);
+      const std::uint32_t to_v = shared_address(shared.v[stage ^ 1]);
+      if constexpr (Kernel::tile.copies == Copies::at_once) {
+        if (x == 0) k.copy(to_k), v.copy(to_v);
+      } else {
+        constexpr int products = Kernel::tile.d / 16, passes = Stream::passes;
+        constexpr int a_pass = products / (2 * passes);
+        const int pass = x / a_pass;
+        if (x % a_pass != 0) return;
+        if (pass < passes)
+          k.copy_pass(to_k, pass);
+        else
+          v.copy_pass(to_v, pass - passes);
+      }
     };
-    auto nothing = [] {};
-    const int unmasked_end = max(1, visible.unmasked_end(at.tile));
+    auto nothing = [](auto...) {};
+    auto advance = [&] {
+      if constexpr (Kernel::tile.copies != Copies::at_once) k.advance(), v.advance();
+    };
+    auto steps = [&](auto has_mask, int end) {
 #pragma unroll 1
-    while (j >= unmasked_end) step(std::true_type(), next_kv, nothing);
-#pragma unroll 1
-    while (j > 0) step(std::false_type(), next_kv, nothing);
-    const bool more = n + 1 < q_tiles.count;
-    step(
-        std::true_type(),
-        [&](int stage) {
-          if (more) fetch_last_kv(q_tiles[n + 1], stage);
-        },
-        [&] {
-          if (!more) return;
-          __syncthreads();  // every warp is done with this tile of Q
-          fetch_q(q_tiles[n + 1]);
-        });
+      while (j >= end) step(has_mask, next_kv, advance);
+    };
+    steps(std::true_type(), max(1, visible.unmasked_end(at.tile)));
+    steps(std::false_type(), 1);
+    step(std::true_type(), nothing, [&] {
+      __syncthreads();  // every warp is done with this tile of Q and its last one of K
+      if (n + 1 == q_tiles.count) return;
+      const QTile next = q_tiles[n + 1];
+      fetch_last_kv(next, stage ^ 1);
+      fetch_q(next);
+    });
     const Head<Element> head(args, at.batch_head);
     const int first = at.tile * tile.br;
+    const std::uint32_t staging = shared_address(shared.k[stage ^ 1]);
     softmax.finish(warps, o, l);
-    warps.store(o, head.o, args.o_strides.seq, first, args.seq_q);
+    warps.store(o, staging, head.o, args.o_strides.seq, first, args.seq_q);
     stats.save(warps, head.rows, first, m, l);
   }
 }

@@ -18,7 +18,8 @@ struct FlashV2 {
                              .warps = 4,
                              .stages = 2,
                              .blocks = 2,
-                             .raise = head_dim == 64 ? Raise::in_product : Raise::in_softmax};
+                             .raise = head_dim == 64 ? Raise::in_product : Raise::in_softmax,
+                             .copies = head_dim == 64 ? Copies::at_once : Copies::pass_by_pass};
 };
 
 }  // namespace flashbench::kernels
