@@ -171,6 +171,25 @@ TEST(Schedule, JudgesAtomicGradientsAgainAfterTheirTurns) {
   EXPECT_EQ(log.lines("judge").size(), 4u);
 }
 
+TEST(Schedule, JudgesGradientsAgainThatDifferForTheFirstTimeInATurn) {
+  const Log log;
+  Plan plan;
+  plan.cases.push_back(fake_case("wronghash:2", 64, Pass::bwd));
+  const ScheduleResult result = run(plan);
+  EXPECT_EQ(result.rows[0].status, Status::ok) << result.rows[0].reason;
+  EXPECT_EQ(result.rows[0].deterministic, false);
+  EXPECT_EQ(log.lines("judge").size(), 4u);
+}
+
+TEST(Schedule, FailsGradientsThatDifferWhereTheyMustNot) {
+  Plan plan;
+  plan.cases.push_back(fake_case("wronghash:2", 64, Pass::bwd));
+  plan.cases[0].problem.deterministic = true;
+  const ScheduleResult result = run(plan);
+  EXPECT_EQ(result.rows[0].status, Status::failed);
+  EXPECT_THAT(result.rows[0].reason, HasSubstr("than the one that was judged"));
+}
+
 TEST(Schedule, SaysWhyARowIsUnsupported) {
   const auto rows = by_impl(run(plan_of({"refuse", "ok"})));
   EXPECT_EQ(rows.at("refuse").status, Status::unsupported);
