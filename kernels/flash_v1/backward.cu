@@ -13,7 +13,7 @@ BackwardPlan plan(const FlashbenchProblem& p, void* workspace) {
       p.dtype == FLASHBENCH_FP16 ? v1_backward_fp16(p.head_dim) : v1_backward_bf16(p.head_dim);
   return backward_plan(
       backward_v1,
-      {"flash_v1_backward", kernel.function, nullptr, nullptr, kernel.tile, kernel.shared_bytes}, p,
+      {"backward_kv_outer", kernel.function, nullptr, nullptr, kernel.tile, kernel.shared_bytes}, p,
       workspace);
 }
 

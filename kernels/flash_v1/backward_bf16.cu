@@ -1,4 +1,4 @@
-#include "kernels/cuda/one_block.cuh"
+#include "kernels/cuda/kv_outer_backward.cuh"
 #include "kernels/flash_v1/tiles.hpp"
 
 namespace flashbench::kernels {
@@ -6,9 +6,9 @@ namespace flashbench::kernels {
 TiledKernel v1_backward_bf16(std::int64_t head_dim) {
   switch (head_dim) {
     case 64:
-      return one_block_kernel<FlashV1Backward<__nv_bfloat16, 64>>();
+      return kv_outer_backward_kernel<FlashV1Backward<__nv_bfloat16, 64>>();
     case 128:
-      return one_block_kernel<FlashV1Backward<__nv_bfloat16, 128>>();
+      return kv_outer_backward_kernel<FlashV1Backward<__nv_bfloat16, 128>>();
     default:
       return {};
   }

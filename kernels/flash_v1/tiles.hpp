@@ -21,10 +21,12 @@ struct FlashV1 {
                              .raise = Raise::in_product};
 };
 
-// The backward's tiles are v2's, so that what differs between the two is not the tile.
+// The backward is v2's skeleton (flash_v2/backward.cuh) at the other end of its rungs, and its
+// tiles are v2's, so that what differs between the two is not the tile.
 template <class Element_, int head_dim>
 struct FlashV1Backward {
   using Element = Element_;
+  static constexpr BackwardRung rung = backward_v1;
   static constexpr Tile tile{.d = head_dim,
                              .br = head_dim == 64 ? 128 : 64,
                              .bc = 128,

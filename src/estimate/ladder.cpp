@@ -77,7 +77,7 @@ const std::vector<LadderLine>& ladder_lines(Pass pass) {
                 {"the same at a tile of its own", "the same at a tile of its own"});
   static const std::vector<LadderLine> backward =
       all_lines(kernels::backward_ladder, kernels::backward_without,
-                {"v1 itself: the same tile, a loop of its own", "v2 itself: the same kernel"});
+                {"v1 itself: the same kernel", "v2 itself: the same kernel"});
   return pass == Pass::fwd ? forward : pass == Pass::bwd ? backward : none;
 }
 
