@@ -1,6 +1,7 @@
 // v2's own tiles. A warp has 32 rows, so that a fragment of K or V, once read, serves two products;
 // two blocks an SM, so that one computes while the other waits. Where the exponentials are raised
-// hardly matters: the other way round was within 1 % (docs/tuning.md).
+// hardly matters: the other way round was within 1 %. The copies of the next K and V wait until
+// products run; at d = 128 they are spread over them (docs/tuning.md).
 #pragma once
 
 #include "kernels/blocks/tile.hpp"
