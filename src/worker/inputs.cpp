@@ -153,6 +153,11 @@ std::vector<Tensor> inputs_of(Pass pass) {
   return {Tensor::q, Tensor::k, Tensor::v, Tensor::d_o};
 }
 
+std::vector<Tensor> outputs_of(Pass pass) {
+  if (pass == Pass::fwd) return {Tensor::o};
+  return {Tensor::o, Tensor::dq, Tensor::dk, Tensor::dv};
+}
+
 std::string checksum(const std::vector<std::uint64_t>& fingerprints) {
   std::string text;
   for (const std::uint64_t fingerprint : fingerprints)

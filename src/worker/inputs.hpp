@@ -26,6 +26,7 @@ std::uint64_t make_input(const Problem&, const InputSet&, Tensor, const RowSink&
 std::uint64_t make_input_at(std::byte* to, const Problem&, const InputSet&, Tensor, const RowSink&);
 // The tensors a pass reads, in the order in which checksum() takes their fingerprints.
 std::vector<Tensor> inputs_of(Pass);
+std::vector<Tensor> outputs_of(Pass);  // statistics aside
 // "q-k-v" or "q-k-v-do", each in 16 hexadecimal digits: what a forward reads can be told from it.
 std::string checksum(const std::vector<std::uint64_t>& fingerprints);
 

@@ -32,11 +32,6 @@ std::vector<std::int64_t> statistics_shape(const Problem& problem) {
   return {problem.batch, problem.heads, problem.seq_q};
 }
 
-std::vector<Tensor> outputs_of(Pass pass) {
-  if (pass == Pass::fwd) return {Tensor::o};
-  return {Tensor::o, Tensor::dq, Tensor::dk, Tensor::dv};
-}
-
 // What all .npy files of an output take, those of statistics included.
 std::int64_t bytes_of_files(const request::Output& request, const Problem& problem) {
   std::vector<Tensor> tensors = outputs_of(request.pass);

@@ -20,11 +20,6 @@ std::int64_t nan_after(const Problem& problem, Tensor tensor) {
       nan_rows * problem.kv_heads * problem.head_dim * bytes_of(problem.dtype), 1);
 }
 
-std::vector<Tensor> outputs_of(Pass pass) {
-  if (pass == Pass::fwd) return {Tensor::o};
-  return {Tensor::o, Tensor::dq, Tensor::dk, Tensor::dv};
-}
-
 std::string text(Tensor tensor) {
   return std::string(tensor_files[static_cast<std::size_t>(tensor)]);
 }
