@@ -55,6 +55,14 @@ def hidden_keys(rows, keys, causal, offset):
     return np.arange(keys)[None, :] > np.arange(rows)[:, None] + offset
 
 
+def score_errors(q, k, scale, causal, offset):
+    """What each row's scores may be off by as sums in fp32: a unit of |scale| |q| |k|, of the longest key it sees."""
+    q, k = (np.linalg.norm(x.astype(np.float64), axis=1) for x in (q, k))
+    q, k = (np.where(np.isfinite(x), x, 0) for x in (q, k))
+    seen = np.where(hidden_keys(len(q), len(k), causal, offset), 0, k)
+    return 2.0**-23 * abs(scale) * q * seen.max(axis=1, initial=0)
+
+
 def exponentials(q, k, scale, causal, offset, precision):
     """exp(S - its row's largest), (rows, keys); that largest S and the sum, (rows)."""
     real, _, stored = roundings(precision)

@@ -67,22 +67,27 @@ std::int64_t Inputs::footprint(const Problem& problem, Pass pass) {
   return bytes;
 }
 
-// The root of the largest finite sum of a row's squares.
-double Inputs::longest_row(Tensor tensor, std::int64_t batch, std::int64_t head) const {
-  const std::int64_t count = shape_of(problem_, tensor).seq;
-  double most = 0;
-  for (std::int64_t first = 0; first < count; first += 1024) {
-    const auto values =
-        rows(tensor, batch, head, first, std::min<std::int64_t>(1024, count - first));
-    for (std::size_t at = 0; at < values.size();
-         at += static_cast<std::size_t>(problem_.head_dim)) {
+std::vector<double> Inputs::row_lengths(Tensor tensor, std::int64_t batch, std::int64_t head,
+                                        std::int64_t first, std::int64_t count) const {
+  constexpr std::int64_t at_once = 1024;
+  const auto d = static_cast<std::size_t>(problem_.head_dim);
+  std::vector<double> lengths;
+  lengths.reserve(static_cast<std::size_t>(count));
+  for (std::int64_t row = 0; row < count; row += at_once) {
+    const auto values = rows(tensor, batch, head, first + row, std::min(at_once, count - row));
+    for (std::size_t at = 0; at < values.size(); at += d) {
       double squares = 0;
-      for (std::size_t x = at; x < at + static_cast<std::size_t>(problem_.head_dim); ++x)
+      for (std::size_t x = at; x < at + d; ++x)
         squares += static_cast<double>(values[x]) * values[x];
-      if (std::isfinite(squares)) most = std::max(most, squares);
+      lengths.push_back(std::isfinite(squares) ? std::sqrt(squares) : 0);
     }
   }
-  return std::sqrt(most);
+  return lengths;
+}
+
+double Inputs::longest_row(Tensor tensor, std::int64_t batch, std::int64_t head) const {
+  const auto lengths = row_lengths(tensor, batch, head, 0, shape_of(problem_, tensor).seq);
+  return lengths.empty() ? 0 : *std::ranges::max_element(lengths);
 }
 
 double Inputs::largest_score(double enough) const {

@@ -22,6 +22,9 @@ class Inputs {
   // Rows [first, first + count) of one head of q, k, v or d_o: (count, d).
   std::vector<float> rows(Tensor, std::int64_t batch, std::int64_t head, std::int64_t first,
                           std::int64_t count) const;
+  // The lengths of the same rows; 0 where a row holds NaN or infinity.
+  std::vector<double> row_lengths(Tensor, std::int64_t batch, std::int64_t head, std::int64_t first,
+                                  std::int64_t count) const;
   // All of q, k, v or d_o in the problem's dtype: (b, h, s, d).
   std::span<const std::byte> elements(Tensor tensor) const {
     const Bytes& bytes = tensors_[static_cast<std::size_t>(tensor)];

@@ -10,6 +10,7 @@
 
 #include "judge/comparator.hpp"
 #include "judge/finished.hpp"
+#include "judge/score_errors.hpp"
 #include "judge/units.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
@@ -139,6 +140,8 @@ Judge::Outputs Judge::read(const request::Judge& request) const {
 Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::size_t run,
                                 const std::vector<BlockReference>& references) const {
   const std::int64_t d = problem_.head_dim;
+  const Block& start = set.blocks[set.runs[run].first];
+  const ScoreErrors score_errors(*set.inputs, start.batch, start.head);
   Found found;
   for (std::size_t i = 0; i < set.runs[run].count; ++i) {
     const Block& block = set.blocks[set.runs[run].first + i];
@@ -153,8 +156,8 @@ Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::siz
     std::vector<float> lse(static_cast<std::size_t>(block.rows));
     outputs.lse->read((block.batch * problem_.heads + block.head) * problem_.seq_q + block.first,
                       block.rows, lse.data());
-    add(found.lse,
-        compare_lse(block, references[i], lse.data(), problem_.dtype, outputs.rounded_scores));
+    add(found.lse, compare_lse(block, references[i], lse.data(), score_errors.of(block),
+                               problem_.dtype, outputs.rounded_scores));
   }
   return found;
 }

@@ -92,14 +92,15 @@ Outcome compare_o(const Block& block, const BlockReference& reference, const flo
 }
 
 Outcome compare_lse(const Block& block, const BlockReference& reference, const float* got,
-                    Dtype dtype, bool rounded_scores) {
+                    std::span<const double> score_errors, Dtype dtype, bool rounded_scores) {
   Outcome outcome;
   outcome.rows = block.rows;
   for (std::int64_t i = 0; i < block.rows; ++i) {
     const auto at = [&] { return std::array{block.batch, block.first + i, block.head, no_column}; };
     const double wanted = reference.lse[static_cast<std::size_t>(i)], value = got[i];
     const double top = reference.top[static_cast<std::size_t>(i)];
-    double bound = 1e-5 * std::max(1.0, std::fabs(wanted));
+    double bound = std::max(1e-5 * std::max(1.0, std::fabs(wanted)),
+                            score_errors[static_cast<std::size_t>(i)]);
     if (rounded_scores) {  // lower scores than the top count as well, and may be larger in size
       const double finite_top = std::isfinite(top) ? std::fabs(top) : 0;
       bound =

@@ -21,9 +21,10 @@ struct Outcome {
 // so that the comparator that does so too is its measure (BlockReference::rounded_scores_error).
 Outcome compare_o(const Block&, const BlockReference&, const float* got, std::int64_t d,
                   double largest_v, bool rounded_scores);
-// `rounded_scores` allows one unit of the dtype at the size of the scores.
-Outcome compare_lse(const Block&, const BlockReference&, const float* got, Dtype,
-                    bool rounded_scores);
+// `score_errors`: what each row's scores may be off by in fp32 (score_errors.hpp). `rounded_scores`
+// allows one unit of the dtype at the size of the scores.
+Outcome compare_lse(const Block&, const BlockReference&, const float* got,
+                    std::span<const double> score_errors, Dtype, bool rounded_scores);
 // Gradients: three times the comparator's error, which counts as `least` at the least. A block is
 // up to 64 rows of one head from row `first` on; wanted, comparator, got: (rows, d). largest: of
 // the operands. What is not finite must not be so in `got` either; elsewhere NaN and infinity are

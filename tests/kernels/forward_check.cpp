@@ -41,7 +41,7 @@ void shapes(Suite& suite, bool small) {
           const FlashbenchDtype dtype = bf16 ? FLASHBENCH_BF16 : FLASHBENCH_FP16;
           const bool grouped = turn % 5 == 0;
           ++turn;
-          if (small && sq != sk && sq != 97 && sk != 97) continue;
+          if (small && j != i && j != (i + 1) % lengths.size()) continue;
           random_case(suite, problem(dtype, 2, grouped ? 6 : 2, 2, sq, sk, d, causal), padding);
         }
   if (small) return;

@@ -207,6 +207,22 @@ TEST_F(Verify, ExcusesRoundedScoresWhereTheCaseSaysSo) {
   }
 }
 
+// Two products of 1, which cancel but for a unit of fp32: what remains of them is the top score.
+TEST_F(Verify, ExcusesTheRoundingsOfScoresThatCancel) {
+  Problem problem = problem_of(Dtype::fp32, 1, 1, 1);
+  problem.scale = 1e6;
+  std::vector<float> q(32, 0), k(32, 0);
+  q[0] = q[1] = k[0] = 1;
+  k[1] = -1 + 0x1p-24f;
+  Tensors tensors{{"q", q}, {"k", k}, {"v", k}, {"o", k}};
+  const auto right = static_cast<float>(1e6 * 0x1p-24), unit = static_cast<float>(1e6 * 0x1p-23);
+  for (const auto& [units, expected] : std::map<float, int>{{0, 0}, {1, 0}, {3, 1}}) {
+    tensors["lse"] = {right + units * unit};
+    write(folder_ / "case", problem, tensors, false);
+    EXPECT_EQ(verify(folder_.path()), expected) << units;
+  }
+}
+
 // P is 1/2, which the dtype holds: the comparator's own draw errs nowhere, another does.
 TEST_F(Verify, DrawsTheComparatorMoreThanOnce) {
   const Problem problem = problem_of(Dtype::bf16, 1, 1, 2);
