@@ -101,16 +101,18 @@ double largest_error(const Inputs& inputs, const Keys& keys, const Block& block,
   const auto q = inputs.rows(Tensor::q, block.batch, block.head, block.first + at, rows);
   const auto o = sums(problem, keys, q, block.first + at, draws);
   const double* exact = reference.o.data() + at * problem.head_dim;
-  double most = 0;
-  for (std::size_t i = 0; i < o.size(); ++i) {
-    const double wanted = exact[i % q.size()];
-    const double error = std::fabs(rounded(problem.dtype, o[i]) - wanted);
-    if (!std::isfinite(error)) continue;
-    most = std::max(most, error);
-    if (draws.first > 0)
-      most = std::max(most, std::hypot(o[i] - wanted, half_unit_at(problem.dtype, wanted)));
+  double most = 0;  // squared
+  for (std::size_t at = 0; at < q.size(); ++at) {
+    const double wanted = exact[at];
+    const double half = draws.first > 0 ? half_unit_at(problem.dtype, wanted) : 0;
+    for (std::size_t i = at; i < o.size(); i += q.size()) {
+      const double error = rounded(problem.dtype, o[i]) - wanted, before = o[i] - wanted;
+      if (!std::isfinite(error)) continue;
+      most = std::max(most, error * error);
+      if (draws.first > 0) most = std::max(most, before * before + half * half);
+    }
   }
-  return most;
+  return std::sqrt(most);
 }
 
 // Over all further draws of a block.
