@@ -42,7 +42,8 @@ void shapes(Suite& suite, bool small) {
           const bool grouped = turn % 5 == 0;
           ++turn;
           if (small && j != i && j != (i + 1) % lengths.size()) continue;
-          random_case(suite, problem(dtype, 2, grouped ? 6 : 2, 2, sq, sk, d, causal), padding);
+          random_case(suite, problem(dtype, small ? 1 : 2, grouped ? 6 : 2, 2, sq, sk, d, causal),
+                      padding);
         }
   if (small) return;
   for (FlashbenchDtype dtype : {FLASHBENCH_FP16, FLASHBENCH_BF16})
