@@ -13,6 +13,7 @@
 // and carries O, m and l through HBM.
 #pragma once
 
+#include "kernels/blocks/kv_copies.cuh"
 #include "kernels/blocks/online_softmax.cuh"
 #include "kernels/blocks/row_stats.cuh"
 #include "kernels/blocks/visible.cuh"
@@ -58,20 +59,16 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   const RowStats<rung.saved> stats{args};
 
   int stage = 0;  // of K and V
-  using Stream =
-      TileStream<Element, tile, tile.bc, tile.copies == Copies::at_once ? tile.d / 8 : 4>;
-  Stream k(args.k_strides.seq, -1), v(args.v_strides.seq, -1);
+  KvCopies<Element, tile> kv_copies(args);
   auto fetch_q = [&](QTile at) {
     const Head<Element> head(args, at.batch_head);
     TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, at.tile, 1);
     q.copy(shared_address(shared.q), args.seq_q - at.tile * tile.br);  // (Br, d)
   };
-  auto fetch_last_kv = [&](QTile at, int stage) {  // the one that can be partial
-    const Head<Element> head(args, at.batch_head);
-    const int last = visible.kv_end(at.tile) - 1, present = args.seq_k - last * tile.bc;
-    k.seek(head.k, last), v.seek(head.v, last);
-    k.copy(shared_address(shared.k[stage]), present);  // (Bc, d)
-    v.copy(shared_address(shared.v[stage]), present);  // (Bc, d)
+  auto fetch_last_kv = [&](QTile at, int stage) {
+    const int last = visible.kv_end(at.tile) - 1;
+    kv_copies.last(Head<Element>(args, at.batch_head), last, args.seq_k - last * tile.bc,
+                   shared_address(shared.k[stage]), shared_address(shared.v[stage]));
   };
   fetch_last_kv(q_tiles[0], stage);
   fetch_q(q_tiles[0]);
@@ -101,25 +98,10 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
       stage ^= 1, --j;
     };
     auto next_kv = [&](int x) {
-      const std::uint32_t to_k = shared_address(shared.k[stage ^ 1]);
-      const std::uint32_t to_v = shared_address(shared.v[stage ^ 1]);
-      if constexpr (Kernel::tile.copies == Copies::at_once) {
-        if (x == 0) k.copy(to_k), v.copy(to_v);
-      } else {
-        constexpr int products = Kernel::tile.d / 16, passes = Stream::passes;
-        constexpr int a_pass = products / (2 * passes);
-        const int pass = x / a_pass;
-        if (x % a_pass != 0) return;
-        if (pass < passes)
-          k.copy_pass(to_k, pass);
-        else
-          v.copy_pass(to_v, pass - passes);
-      }
+      kv_copies.next(x, shared_address(shared.k[stage ^ 1]), shared_address(shared.v[stage ^ 1]));
     };
+    auto advance = [&] { kv_copies.advance(); };
     auto nothing = [](auto...) {};
-    auto advance = [&] {
-      if constexpr (Kernel::tile.copies != Copies::at_once) k.advance(), v.advance();
-    };
     auto steps = [&](auto has_mask, int end) {
 #pragma unroll 1
       while (j >= end) step(has_mask, next_kv, advance);
