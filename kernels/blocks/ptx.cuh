@@ -139,7 +139,7 @@ FLASHBENCH_INLINE std::uint32_t load_shared_word(std::uint32_t address) {
 }
 
 // A barrier among some warps of the block, counted in threads. (That one side need not wait gains
-// nothing here, and compute-sanitizer's racecheck reports races behind bar.arrive that none are.)
+// nothing here, and compute-sanitizer's racecheck reports races behind bar.arrive that are none.)
 FLASHBENCH_INLINE void arrive_and_wait(int barrier, int threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }

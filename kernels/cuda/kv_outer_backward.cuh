@@ -1,14 +1,19 @@
-// Looks up the kernel that an instantiation file builds of the backward skeleton.
+// Looks up the kernel that an instantiation file builds of the backward skeleton. What comes before
+// and after it, where its rung has that, the file adds.
 #pragma once
 
-#include "kernels/cuda/tiled_forward.hpp"
+#include "kernels/cuda/backward_plan.hpp"
 #include "kernels/flash_v2/backward.cuh"
 
 namespace flashbench::kernels {
 
 template <class Kernel>
-TiledKernel kv_outer_backward_kernel() {
-  return {reinterpret_cast<const void*>(&backward_kv_outer<Kernel>), Kernel::tile,
+BackwardKernels kv_outer_backward() {
+  return {"backward_kv_outer",
+          reinterpret_cast<const void*>(&backward_kv_outer<Kernel>),
+          nullptr,
+          nullptr,
+          Kernel::tile,
           sizeof(BackwardShared<Kernel>)};
 }
 

@@ -3,12 +3,12 @@
 
 namespace flashbench::kernels {
 
-TiledKernel v1_backward_bf16(std::int64_t head_dim) {
+BackwardKernels v1_backward_bf16(std::int64_t head_dim) {
   switch (head_dim) {
     case 64:
-      return kv_outer_backward_kernel<FlashV1Backward<__nv_bfloat16, 64>>();
+      return kv_outer_backward<FlashV1Backward<__nv_bfloat16, 64>>();
     case 128:
-      return kv_outer_backward_kernel<FlashV1Backward<__nv_bfloat16, 128>>();
+      return kv_outer_backward<FlashV1Backward<__nv_bfloat16, 128>>();
     default:
       return {};
   }

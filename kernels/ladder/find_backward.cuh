@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kernels/flash_v2/backward.cuh"
+#include "kernels/cuda/kv_outer_backward.cuh"
 #include "kernels/flash_v2/backward_rows.cuh"
 #include "kernels/ladder/backward_steps.hpp"
 #include "kernels/ladder/kernels.hpp"
@@ -21,12 +21,7 @@ template <int head_dim, BackwardRung rung>
 BackwardKernels backward_kernels() {
   using Kernel = LadderBackward<__nv_bfloat16, head_dim, rung>;
   using Beside = LadderBackward<__nv_bfloat16, head_dim, beside(rung)>;
-  BackwardKernels kernels{"backward_kv_outer",
-                          reinterpret_cast<const void*>(&backward_kv_outer<Kernel>),
-                          nullptr,
-                          nullptr,
-                          Kernel::tile,
-                          sizeof(BackwardShared<Kernel>)};
+  BackwardKernels kernels = kv_outer_backward<Kernel>();
   if constexpr (rung.dots == Dots::once || rung.sums == Sums::atomic)
     kernels.prepare = reinterpret_cast<const void*>(&prepare_rows<Beside>);
   if constexpr (rung.sums == Sums::atomic)
