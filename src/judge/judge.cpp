@@ -10,7 +10,6 @@
 
 #include "judge/comparator.hpp"
 #include "judge/finished.hpp"
-#include "judge/score_errors.hpp"
 #include "judge/units.hpp"
 #include "worker/machine.hpp"
 #include "worker/parallel.hpp"
@@ -140,8 +139,6 @@ Judge::Outputs Judge::read(const request::Judge& request) const {
 Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::size_t run,
                                 const std::vector<BlockReference>& references) const {
   const std::int64_t d = problem_.head_dim;
-  const Block& start = set.blocks[set.runs[run].first];
-  const ScoreErrors score_errors(*set.inputs, start.batch, start.head);
   Found found;
   for (std::size_t i = 0; i < set.runs[run].count; ++i) {
     const Block& block = set.blocks[set.runs[run].first + i];
@@ -156,10 +153,23 @@ Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::siz
     std::vector<float> lse(static_cast<std::size_t>(block.rows));
     outputs.lse->read((block.batch * problem_.heads + block.head) * problem_.seq_q + block.first,
                       block.rows, lse.data());
-    add(found.lse, compare_lse(block, references[i], lse.data(), score_errors.of(block),
-                               problem_.dtype, outputs.rounded_scores));
+    const std::int64_t kv_head = block.batch * problem_.kv_heads + set.inputs->kv_head(block.head);
+    const auto errors = set.score_errors[static_cast<std::size_t>(kv_head)]->of(block);
+    add(found.lse, compare_lse(block, references[i], lse.data(), errors, problem_.dtype,
+                               outputs.rounded_scores));
   }
   return found;
+}
+
+// Every block of every implementation asks for them.
+void Judge::make_score_errors(Set& set) const {
+  if (!set.score_errors.empty()) return;
+  set.score_errors.resize(static_cast<std::size_t>(problem_.batch * problem_.kv_heads));
+  const std::int64_t group = problem_.heads / problem_.kv_heads;
+  parallel_for(problem_.batch * problem_.kv_heads, [&](std::int64_t i) {
+    set.score_errors[static_cast<std::size_t>(i)].emplace(*set.inputs, i / problem_.kv_heads,
+                                                          i % problem_.kv_heads * group);
+  });
 }
 
 std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const Tell& tell) {
@@ -185,6 +195,7 @@ std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const
 void Judge::judge_forward(Set& set, const request::Judge& request, const Tell& tell,
                           reply::Judge& reply) {
   const Outputs outputs = read(request);
+  if (outputs.lse) make_score_errors(set);
   Found sum;
   for (const Found& part : compare(set, outputs, tell)) {
     add(sum.o, part.o);

@@ -9,6 +9,7 @@
 #include "judge/blocks.hpp"
 #include "judge/gradients.hpp"
 #include "judge/rule.hpp"
+#include "judge/score_errors.hpp"
 #include "record/messages.hpp"
 #include "worker/npy.hpp"
 
@@ -36,7 +37,8 @@ class Judge {
     std::vector<Block> blocks;
     std::vector<BlockRun> runs;
     std::vector<std::optional<std::vector<BlockReference>>> known;  // one a run
-    std::vector<Group> groups;                                      // empty without a backward
+    std::vector<std::optional<ScoreErrors>> score_errors;  // one a KV head, made for the first LSE
+    std::vector<Group> groups;                             // empty without a backward
     // One a group; the first without, the second with rounded scores.
     std::array<std::vector<std::optional<GroupGradients>>, 2> gradients;
   };
@@ -54,6 +56,7 @@ class Judge {
   }
   Set make_set(const InputSet&, Pass, const Tell&);
   Outputs read(const request::Judge&) const;
+  void make_score_errors(Set&) const;
   std::vector<Found> compare(Set&, const Outputs&, const Tell&);
   Found compare_run(const Set&, const Outputs&, std::size_t run,
                     const std::vector<BlockReference>&) const;
