@@ -145,5 +145,31 @@ TEST(LseBound, RestsOnTheLongestKeyThatARowSees) {
             (std::vector<double>{0, 2 * unit, 8 * unit, 8 * unit, 24 * unit}));
 }
 
+// Scores that cancel, of long keys or of short ones: only the former may be off by a thousandth.
+TEST(LseBound, IsEachKvHeadsOwn) {
+  Problem problem = few_keys(1, Init::loaded);
+  problem.batch = problem.kv_heads = problem.head_dim = 2;
+  problem.heads = 4;
+  problem.seq_q = problem.seq_k = 1;
+  const Folder folder;
+  const float l = 1e4f;
+  const std::vector<float> q(16, 1), v(8), o(16), k{1, -1, l, -l, l, -l, 1, -1};  // (B, 1, Hkv, d)
+  for (const auto& [file, data] : {std::pair{"q.npy", &q}, {"k.npy", &k}, {"v.npy", &v}})
+    write_npy(folder / file, {2, 1, static_cast<std::int64_t>(data->size()) / 4, 2}, NpyType::f4,
+              data->data());
+  Judge judge(cpu_reference());
+  judge.prepare({problem, Pass::fwd, {{1, folder.path()}}}, quiet);
+  write_npy(folder / "o.npy", {2, 1, 4, 2}, NpyType::f4, o.data());
+  for (std::size_t row = 0; row < 8; ++row) {  // (B, Hq)
+    std::vector<float> lse(8);
+    lse[row] = 1e-3f;
+    write_npy(folder / "lse.npy", {2, 4, 1}, NpyType::f4, lse.data());
+    const bool of_long_key = row >= 2 && row < 6;
+    EXPECT_EQ(judge.judge({Pass::fwd, 0, folder.path(), "v2"}, quiet).tensors[1].verdict,
+              of_long_key ? Verdict::pass : Verdict::fail)
+        << row;
+  }
+}
+
 }  // namespace
 }  // namespace flashbench::judge
