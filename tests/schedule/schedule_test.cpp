@@ -1,3 +1,4 @@
+// The course of a run: the order of turns, ceilings, budgets, memory, and which rows there are.
 #include "schedule/schedule.hpp"
 
 #include <gmock/gmock.h>
