@@ -55,6 +55,12 @@ void multiply(const NaiveInstance& instance, const FlashbenchBackward& t, Role r
   });
 }
 
+// As many as a row has vectors of eight elements, up to a limit.
+int softmax_threads(const FlashbenchProblem& p) {
+  const std::int64_t wanted = ceil_div(pitch_of(p) / 8, 32) * 32;
+  return static_cast<int>(std::clamp<std::int64_t>(wanted, 32, softmax_backward_most_threads));
+}
+
 template <class Kernel, class Arguments>
 void launch_rows(Kernel fp16, Kernel bf16, FlashbenchDtype dtype, Arguments args, int threads,
                  cudaStream_t stream) {
@@ -107,7 +113,7 @@ void run(const NaiveInstance& instance, const FlashbenchBackward& t, cudaStream_
               SoftmaxBackwardArguments{static_cast<float*>(s.data), dp.data, rows_of(p), pitch,
                                        static_cast<int>(sq), static_cast<int>(sk),
                                        static_cast<int>(shift_of(p))},
-              softmax_backward_threads, stream);
+              softmax_threads(p), stream);
   multiply(instance, t, {{sk, d, sq, true, false, 1, 0, grouped}, prob, t.d_o, dv, false, true});
   multiply(instance, t, {{sq, d, sk, false, false, scale, 0, false}, dp, t.k, t.dq, true, false});
   multiply(instance, t, {{sk, d, sq, true, false, scale, 0, grouped}, dp, t.q, dk, false, true});
@@ -171,7 +177,7 @@ void add_naive_backward_launches(const FlashbenchProblem& p, const FlashbenchDev
   auto add = [&](const FlashbenchLaunch& launch) { out->launches[out->launch_count++] = launch; };
   add(library_launch("cublas_qk"));
   add(library_launch("cublas_dp"));
-  add(describe_launch("softmax_backward", kernel, softmax_backward_threads, 0,
+  add(describe_launch("softmax_backward", kernel, softmax_threads(p), 0,
                       std::min(rows_of(p), largest_grid), device));
   for (const char* name : {"cublas_dv", "cublas_dq", "cublas_dk"}) add(library_launch(name));
   if (p.query_heads == p.kv_heads) return;

@@ -19,7 +19,7 @@ struct SoftmaxBackwardArguments {
   int seq_q, seq_k, shift;
 };
 
-inline constexpr int softmax_backward_threads = 256;
+inline constexpr int softmax_backward_most_threads = 256;
 
 // Relative to m: the sum of exp(S - m), and of exp(S - m) dP.
 struct RowSums {
@@ -99,7 +99,7 @@ FLASHBENCH_INLINE void softmax_backward_row(float* scores, Vector<Element>* d_ps
 }
 
 template <class Element>
-__global__ void __launch_bounds__(softmax_backward_threads)
+__global__ void __launch_bounds__(softmax_backward_most_threads)
     softmax_backward(const __grid_constant__ SoftmaxBackwardArguments args) {
   __shared__ float scratch[32];
   for (std::int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
