@@ -122,7 +122,8 @@ struct Head {
   std::int64_t rows;  // index of its first row in (B, Hq, Sq)
 
   FLASHBENCH_INLINE Head(const ForwardArguments& a, int batch_head) {
-    const int b = batch_head / a.heads, h = batch_head % a.heads, kv = h / a.heads_per_kv_head;
+    const int b = a.heads.quotient(batch_head), h = batch_head - b * a.heads.by,
+              kv = a.heads_per_kv_head.quotient(h);
     q = static_cast<const Element*>(a.q) + b * a.q_strides.batch + h * a.q_strides.head;
     k = static_cast<const Element*>(a.k) + b * a.k_strides.batch + kv * a.k_strides.head;
     v = static_cast<const Element*>(a.v) + b * a.v_strides.batch + kv * a.v_strides.head;
@@ -211,8 +212,8 @@ FLASHBENCH_INLINE void store_rows(const Fragment<row_blocks, columns>& o, std::u
     for (int r = 0; r < 16; r += rows_at_once) {
       const int row = r + lane() / lanes;
       const uint4 words = load_shared(staging + swizzled<columns>(row, chunk));
-      if (first + i * 16 + row < end)
-        store_global(matrix + (first + i * 16 + row) * seq_stride + chunk * 8, words);
+      store_global(matrix + (first + i * 16 + row) * seq_stride + chunk * 8, words,
+                   first + i * 16 + row < end);
     }
     __syncwarp();
   }

@@ -110,7 +110,7 @@ struct Softmax;
 
 // O stays a plain sum and is divided by l at the end. m follows the largest score only when that
 // pays: until then P merely grows past 1, and O need not be touched. It pays before P reaches 256,
-// and where the new key's weight would be above a sixteenth of the row's sum: relative to its own
+// and where the new key's weight would be above an eighth of the row's sum: relative to its own
 // score its weight is 1, and nothing is lost when it is rounded to 16 bits. (A lane's l is about a
 // quarter of the row's.) Each lane decides for its own keys; the row's maximum is only made when a
 // lane says yes. That is the one branch of a step. Whether scores are far from zero can only change
@@ -131,7 +131,7 @@ struct Softmax<Normalize::once> : Exponentials {
 #pragma unroll
       for (int t = 0; t < 2; ++t)
         risen |= exp2_approximate((highest.x[i][t] - m.x[i][t]) * scale_log2) >
-                 fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 16.0f), 1), 256);
+                 fminf(fmaxf(l.x[i][t] * (Warps::lanes_a_row / 8.0f), 1), 256);
     if (__any_sync(every_lane, risen)) {
       warps.merge_max(highest);
       const typename Warps::Row factor = correction(m, highest);

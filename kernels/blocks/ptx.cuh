@@ -17,6 +17,12 @@ FLASHBENCH_INLINE std::uint32_t shared_address(const void* pointer) {
   return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
+// The compiler forgets what it knows of x. (The step of v2 gets better registers inside a loop than
+// without one, even where that loop has one turn.)
+FLASHBENCH_INLINE void hide(int& x) {
+  asm volatile("" : "+r"(x));
+}
+
 // 16 bytes from global to shared memory, past L1. Zeros are written where `present` is false, and
 // nothing is read.
 FLASHBENCH_INLINE void copy_async(std::uint32_t shared, const void* global) {
@@ -89,6 +95,12 @@ FLASHBENCH_INLINE float exp2_approximate(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+// The natural logarithm, within 2^-22 of itself, or of 1 between 1/2 and 2.
+FLASHBENCH_INLINE float log_approximate(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y * 0.6931471805599453f;
+}
 // Within one unit in the last place, where 1 / x branches for denormals.
 FLASHBENCH_INLINE float reciprocal_approximate(float x) {
   float y;
@@ -126,10 +138,13 @@ FLASHBENCH_INLINE uint4 load_shared(std::uint32_t address) {
   return r;
 }
 
-FLASHBENCH_INLINE void store_global(void* address, const uint4& x) {
-  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(address), "r"(x.x), "r"(x.y),
-               "r"(x.z), "r"(x.w)
-               : "memory");
+// Nothing is written where `present` is false: a predicate, where `if` would be a branch.
+FLASHBENCH_INLINE void store_global(void* address, const uint4& x, bool present) {
+  asm volatile(
+      "{.reg .pred p; setp.ne.b32 p, %5, 0; @p st.global.v4.b32 [%0], {%1, %2, %3, %4};}" ::"l"(
+          address),
+      "r"(x.x), "r"(x.y), "r"(x.z), "r"(x.w), "r"(static_cast<int>(present))
+      : "memory");
 }
 
 FLASHBENCH_INLINE std::uint32_t load_shared_word(std::uint32_t address) {

@@ -41,8 +41,9 @@ struct RowStats<Saved::log_sum_exp> {
   FLASHBENCH_INLINE void save(const Warps& warps, std::int64_t head_rows, int first,
                               const typename Warps::Row& m, const typename Warps::Row& l) const {
     const typename Warps::Row total = warps.total(l);
-    save_rows(warps, a.lse ? a.lse + head_rows : nullptr, first, a.seq_q,
-              [&](int i, int t) { return fmaf(m.x[i][t], a.scale, logf(total.x[i][t])); });
+    save_rows(warps, a.lse ? a.lse + head_rows : nullptr, first, a.seq_q, [&](int i, int t) {
+      return fmaf(m.x[i][t], a.scale, log_approximate(total.x[i][t]));
+    });
   }
 };
 

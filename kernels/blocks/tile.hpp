@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/blocks/divider.hpp"
+
 namespace flashbench::kernels {
 
 // Where the exponents of P = exp(scale * (S - m)) are raised: all before the product with V, or
@@ -28,6 +30,15 @@ struct Strides {
   std::int64_t batch, seq, head;
 };
 
+// How heads share the blocks: some take turns together, of which the first have a head more.
+struct Turn {
+  Divider heads, tiles;  // Q tiles of all its heads
+};
+struct Turns {
+  std::uint32_t longer_heads, longer_tiles;  // all those of the turns with a head more
+  Turn longer, shorter;
+};
+
 struct ForwardArguments {
   const void *q, *k, *v;                     // (B, Sq, Hq, d), (B, Sk, Hkv, d) twice
   void* o;                                   // (B, Sq, Hq, d)
@@ -35,14 +46,14 @@ struct ForwardArguments {
   float *running_o, *running_m, *running_l;  // (B, Hq, Sq, d), (B, Hq, Sq) twice: K/V-outer only
   Strides q_strides, k_strides, v_strides, o_strides;
   int seq_q, seq_k;
-  int heads, heads_per_kv_head;  // Hq, Hq / Hkv
-  int batch_heads;               // B * Hq
-  int shift;                     // row r sees the keys below r + 1 + shift
-  int q_tiles;                   // of one head
-  int turns;                     // that the heads take, where blocks divide the Q tiles
-  float scale;                   // of S = sign * Q K^T; always positive
-  float scale_log2;              // scale * log2(e)
-  float sign;                    // 1, or -1 or 0 where the problem's scale is
+  Divider heads, heads_per_kv_head;  // Hq, Hq / Hkv
+  int batch_heads;                   // B * Hq
+  int shift;                         // row r sees the keys below r + 1 + shift
+  int q_tiles;                       // of one head
+  Turns turns;                       // where blocks divide the Q tiles
+  float scale;                       // of S = sign * Q K^T; always positive
+  float scale_log2;                  // scale * log2(e)
+  float sign;                        // 1, or -1 or 0 where the problem's scale is
 };
 
 }  // namespace flashbench::kernels

@@ -102,26 +102,21 @@ class QTiles<Grid::heads> {
   FLASHBENCH_INLINE QTile operator[](int n) const { return {static_cast<int>(blockIdx.x), n}; }
 };
 
-// Some heads take turns; of those, the tiles with the most visible keys come first, so that the
-// short ones fill up the end of the grid. Where there are fewer blocks than tiles, each takes every
-// so many.
+// One. Some heads take turns; of those, the tiles with the most visible keys come first, so that
+// the short ones fill up the end of the grid.
 template <>
 class QTiles<Grid::q_tiles> {
  public:
-  int count;
-  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) : a_(a) {
-    const unsigned tiles = a.batch_heads * a.q_tiles;
-    count = (tiles - blockIdx.x + gridDim.x - 1) / gridDim.x;
-  }
-  FLASHBENCH_INLINE QTile operator[](int n) const {
-    const unsigned index = blockIdx.x + n * gridDim.x;
-    const unsigned tiles = a_.q_tiles, turns = a_.turns, few = a_.batch_heads / turns;
-    const unsigned longer = a_.batch_heads % turns, split = longer * (few + 1) * tiles;
-    const bool early = index < split;  // the first `longer` turns have a head more
-    const unsigned heads = early ? few + 1 : few, from = early ? index : index - split;
-    const unsigned turn = from / (heads * tiles), rest = from % (heads * tiles);
-    const unsigned head = (early ? 0 : longer * (few + 1)) + turn * heads + rest % heads;
-    return {static_cast<int>(head), static_cast<int>(tiles - 1 - rest / heads)};
+  int count = 1;
+  FLASHBENCH_INLINE explicit QTiles(const ForwardArguments& a) : a_(a) { hide(count); }
+  FLASHBENCH_INLINE QTile operator[](int) const {
+    const bool early = blockIdx.x < a_.turns.longer_tiles;
+    const Turn& turn = early ? a_.turns.longer : a_.turns.shorter;
+    const unsigned from = early ? blockIdx.x : blockIdx.x - a_.turns.longer_tiles;
+    const unsigned nth = turn.tiles.quotient(from), rest = from - nth * turn.tiles.by;
+    const unsigned tile = turn.heads.quotient(rest), head = rest - tile * turn.heads.by;
+    return {static_cast<int>((early ? 0 : a_.turns.longer_heads) + nth * turn.heads.by + head),
+            static_cast<int>(a_.q_tiles - 1 - tile)};
   }
 
  private:

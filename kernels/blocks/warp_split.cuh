@@ -6,8 +6,9 @@
 //               rest of the way
 //   accumulate  (O, l) += P (V, 1): a row sum is one more column of the product
 //   total       a row sum made whole; share, the reverse
-//   store       O into the output tensor; given 16 rows a warp of shared memory, by their way where
-//               that pays
+//   store       O into the output tensor; given room for all of it in shared memory, of which a
+//   warp
+//               uses that of its own rows, by way of it where that pays
 // A thread owns the same rows in S, O, m and l under either split.
 #pragma once
 
@@ -76,7 +77,7 @@ struct WarpSplit<Element, tile, Split::queries> {
   }
   FLASHBENCH_INLINE void store(const Output& o, std::uint32_t staging, Element* matrix,
                                std::int64_t seq_stride, int first, int end) const {
-    store_rows(o, staging + warp() * 16 * tile.d * 2, matrix, seq_stride, first + first_row, end);
+    store_rows(o, staging + first_row * tile.d * 2, matrix, seq_stride, first + first_row, end);
   }
 
  private:

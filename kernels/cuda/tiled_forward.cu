@@ -70,14 +70,21 @@ FlashbenchTraffic traffic_of(const Rung& rung, const Tile& tile, const Flashbenc
 
 // Heads are dealt with in turns of equal size, few enough at a time to find their K and V in the L2
 // cache, but enough to fill the multiprocessors twice: long tiles are then followed by short ones.
-int turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevice& device,
-             std::int64_t resident) {
+Turns turns_of(const Tile& tile, const FlashbenchProblem& p, const FlashbenchDevice& device,
+               std::int64_t resident) {
   const std::int64_t heads = std::max<std::int64_t>(batch_heads_of(p), 1);
   const std::int64_t head_bytes = 4 * std::max<std::int64_t>(p.seq_k, 1) * p.head_dim;
   const std::int64_t cached = device.l2_bytes / 3 / head_bytes * (p.query_heads / p.kv_heads);
   const std::int64_t filling = ceil_div(2 * resident * tile.br, std::max<std::int64_t>(p.seq_q, 1));
-  return static_cast<int>(
-      std::max<std::int64_t>(1, heads / std::max({cached, filling, std::int64_t{1}})));
+  const std::int64_t turns =
+      std::max<std::int64_t>(1, heads / std::max({cached, filling, std::int64_t{1}}));
+  const std::int64_t few = heads / turns, longer = heads % turns * (few + 1);
+  const std::int64_t tiles = std::max<std::int64_t>(ceil_div(p.seq_q, tile.br), 1);
+  auto number = [](std::int64_t x) { return static_cast<std::uint32_t>(x); };
+  auto turn = [&](std::int64_t together) {
+    return Turn{Divider(number(together)), Divider(number(together * tiles))};
+  };
+  return {number(longer), number(longer * tiles), turn(few + 1), turn(few)};
 }
 
 ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
@@ -91,8 +98,8 @@ ForwardArguments arguments_of(const TiledForward& forward, const Tile& tile,
   }
   a.seq_q = static_cast<int>(p.seq_q);
   a.seq_k = static_cast<int>(p.seq_k);
-  a.heads = static_cast<int>(p.query_heads);
-  a.heads_per_kv_head = static_cast<int>(p.query_heads / p.kv_heads);
+  a.heads = Divider(static_cast<std::uint32_t>(p.query_heads));
+  a.heads_per_kv_head = Divider(static_cast<std::uint32_t>(p.query_heads / p.kv_heads));
   a.batch_heads = static_cast<int>(batch_heads_of(p));
   a.shift = static_cast<int>(shift_of(p));
   a.q_tiles = static_cast<int>(ceil_div(p.seq_q, tile.br));
@@ -143,10 +150,6 @@ ForwardInstance create(const TiledForward& forward, const FlashbenchProblem& p,
   ForwardInstance instance{kernel,
                            arguments_of(forward, kernel.tile, p, device, resident, workspace),
                            shares_of(forward, kernel.tile, p)};
-  // Tiles of equal length can be dealt in advance; others the hardware deals as blocks end.
-  const bool equal = forward.rung.causal == Causal::visit_all || p.mask == FLASHBENCH_FULL;
-  if (forward.rung.loop == Loop::q_outer && forward.rung.grid == Grid::q_tiles && equal)
-    instance.blocks = std::min(instance.blocks, resident);
   out->launches[out->launch_count++] = describe_launch(
       forward.kernel, kernel.function, threads, kernel.shared_bytes, instance.blocks, device);
   return instance;

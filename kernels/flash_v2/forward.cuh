@@ -7,10 +7,10 @@
 //     O_i = O / l;  LSE_i = m + ln l
 //
 // HBM: Q, K, V are read, O and the statistics written once a Q tile. Shared memory: one Q tile, and
-// two tiles each of K and V: the one in use and the next; the last K gives its place to O on its
-// way out. Registers: S, O, m, l. A block that has several Q tiles fetches the beginning of the
-// next one during its last step. Its neighbour flash_v1 walks the same tiles the other way round
-// and carries O, m and l through HBM.
+// two tiles each of K and V: the one in use and the next; Q gives its place to O on its way out.
+// Registers: S, O, m, l. A block that walks all Q tiles of a head fetches the beginning of the next
+// one during its last step. Its neighbour flash_v1 walks the same tiles the other way round and
+// carries O, m and l through HBM.
 #pragma once
 
 #include "kernels/blocks/kv_copies.cuh"
@@ -48,6 +48,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   using Element = typename Kernel::Element;
   constexpr Tile tile = Kernel::tile;
   constexpr Rung rung = Kernel::rung;
+  constexpr bool one_tile = rung.grid == Grid::q_tiles;  // of Q a block
   static_assert(tile.stages == 2, "one tile of K and V is used while the next one comes");
   extern __shared__ __align__(1024) unsigned char memory[];
   auto& shared = *reinterpret_cast<QOuterShared<Kernel>*>(memory);
@@ -62,7 +63,7 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
   KvCopies<Element, tile> kv_copies(args);
   auto fetch_q = [&](QTile at) {
     const Head<Element> head(args, at.batch_head);
-    TileStream<Element, tile, tile.br> q(head.q, args.q_strides.seq, at.tile, 1);
+    TileStream<Element, tile, tile.br, 4> q(head.q, args.q_strides.seq, at.tile, 1);
     q.copy(shared_address(shared.q), args.seq_q - at.tile * tile.br);  // (Br, d)
   };
   auto fetch_last_kv = [&](QTile at, int stage) {
@@ -70,12 +71,12 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     kv_copies.last(Head<Element>(args, at.batch_head), last, args.seq_k - last * tile.bc,
                    shared_address(shared.k[stage]), shared_address(shared.v[stage]));
   };
-  fetch_last_kv(q_tiles[0], stage);
-  fetch_q(q_tiles[0]);
+  QTile at = q_tiles[0];
+  fetch_last_kv(at, stage);
+  fetch_q(at);
   commit_copies();
 
-  for (int n = 0; n < q_tiles.count; ++n) {
-    const QTile at = q_tiles[n];
+  for (int n = 0; n < q_tiles.count; at = q_tiles[++n]) {
     typename Warps::Output o;  // (Br, d)
     typename Warps::Row m, l;  // (Br)
     fill(o, 0), fill(m, -INFINITY), fill(l, 0);
@@ -109,17 +110,19 @@ __global__ void __launch_bounds__(Kernel::tile.threads(), Kernel::tile.blocks)
     steps(std::true_type(), max(1, visible.unmasked_end(at.tile)));
     steps(std::false_type(), 1);
     step(std::true_type(), nothing, [&] {
-      __syncthreads();  // every warp is done with this tile of Q and its last one of K
-      if (n + 1 == q_tiles.count) return;
+      if (one_tile || n + 1 == q_tiles.count) return;
+      __syncthreads();  // every warp is done with this tile of Q
       const QTile next = q_tiles[n + 1];
       fetch_last_kv(next, stage ^ 1);
       fetch_q(next);
     });
     const Head<Element> head(args, at.batch_head);
     const int first = at.tile * tile.br;
-    const std::uint32_t staging = shared_address(shared.k[stage ^ 1]);
     softmax.finish(warps, o, l);
-    warps.store(o, staging, head.o, args.o_strides.seq, first, args.seq_q);
+    if constexpr (one_tile)
+      warps.store(o, shared_address(shared.q), head.o, args.o_strides.seq, first, args.seq_q);
+    else
+      warps.store(o, head.o, args.o_strides.seq, first, args.seq_q);
     stats.save(warps, head.rows, first, m, l);
   }
 }
