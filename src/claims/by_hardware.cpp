@@ -42,7 +42,8 @@ Finding uncounted(const Report& report) {
   for (const Wanted& wanted : {v1, v2})
     for (const Row* row : rows_of(report, wanted))
       if (!row->uncounted.empty()) return cannot_tell("no hardware counters: " + row->uncounted);
-  return cannot_tell("no hardware counters of v1 and v2: measure with --counters");
+  return cannot_tell(fmt::format("no hardware counters of {} and {}: measure with --counters",
+                                 described(v1), described(v2)));
 }
 
 std::string length_of(const RowPair& pair) {
