@@ -3,13 +3,11 @@
 from matplotlib.axes import Axes
 
 from plotting import style
-from plotting.families import Family, grid_of, panel_title
+from plotting.families import Family, Picture, grid_of
 from plotting.reports import Row
 
 BAR_INCHES = 0.135  # wide enough for its figure, set upright
 WIDEST_INTERVAL = 1.25
-WITHOUT_TIME = {"oom": "out of memory", "failed": "failed", "unsupported": "unsupported", "crashed": "crashed",
-                "timeout": "timed out", "not_run": "not run"}
 
 
 def is_drawn(row: Row) -> bool:
@@ -24,7 +22,7 @@ def height_of(row: Row) -> float:
 
 def why_none(rows: list[Row]) -> str:
     """Of a sequence length at which nothing was measured, for one reason: that reason."""
-    reasons = {WITHOUT_TIME.get(row.status, row.status) for row in rows}
+    reasons = {row.outcome for row in rows}
     return reasons.pop() if len(reasons) == 1 and len(rows) > 1 and not any(row.tflops for row in rows) else ""
 
 
@@ -47,7 +45,7 @@ def draw_panel(axes: Axes, rows: list[Row], impls: list[str], looks: dict[str, s
                 continue
             x = j + (i - (len(impls) - 1) / 2) * width
             if row.tflops is None:
-                note(axes, x, top, WITHOUT_TIME.get(row.status, row.status))
+                note(axes, x, top, row.outcome)
                 continue
             look = looks[impl]
             axes.bar(x, row.tflops, width * 0.94, color=look.color, hatch=look.hatch, edgecolor="white", linewidth=0)
@@ -64,8 +62,8 @@ def draw_panel(axes: Axes, rows: list[Row], impls: list[str], looks: dict[str, s
     axes.tick_params(axis="x", length=0)
 
 
-def throughput(family: Family) -> "tuple | None":
-    """The figure and its heading; None where no row has TFLOPS."""
+def throughput(family: Family) -> Picture | None:
+    """None where no row has TFLOPS."""
     drawn = {row.impl for row in family.rows if is_drawn(row)}
     family = family.with_rows(row for row in family.rows if row.impl in drawn)
     panels = {name: rows for name, rows in family.panels().items() if any(row.tflops for row in rows)}
@@ -80,7 +78,7 @@ def throughput(family: Family) -> "tuple | None":
     spots = [axes for line in grid for axes in line]
     for axes, (name, members) in zip(spots, panels.items()):
         draw_panel(axes, members, impls, looks)
-        axes.set_title(panel_title(name))
+        axes.set_title(name.title())
         axes.set_ylabel("TFLOPS")
         axes.set_xlabel("sequence length (tokens)")
     for axes in spots[len(panels):]:
@@ -90,4 +88,4 @@ def throughput(family: Family) -> "tuple | None":
         for look in looks.values()
     ]
     style.legend_on_top(figure, handles, list(looks))
-    return figure, family, "throughput"
+    return Picture(figure, family, "throughput")

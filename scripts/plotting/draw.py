@@ -7,8 +7,9 @@ from plotting import style
 from plotting.bars import throughput
 from plotting.families import families_of
 from plotting.ladder import ladder
-from plotting.lines import memory, traffic, utilisation
+from plotting.lines import memory, utilisation
 from plotting.reports import Row
+from plotting.traffic import traffic
 
 PICTURES = {
     "throughput": (throughput, "no row has TFLOPS"),
@@ -27,7 +28,9 @@ def all_pictures(rows: Sequence[Row], folder: pathlib.Path, say: Callable[[str],
         drawn = [(family, made) for family in families if (made := picture(family))]
         if not drawn:
             say(f"{name}: left out: {nothing}")
-        for family, (figure, shown, what, *after_layout) in drawn:
-            written += style.finish(figure, shown.heading(what), shown.under(), shown.footer(),
-                                    folder / f"{name}-{family.slug}", after_layout)
+        for family, made in drawn:
+            shown = made.family
+            under = [line for line in (shown.under(), *made.notes) if line]
+            written += style.finish(made.figure, shown.heading(made.what), under, shown.footer(),
+                                    folder / f"{name}-{family.slug}", made.after_layout)
     return written

@@ -2,12 +2,49 @@
 
 import dataclasses
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from matplotlib.figure import Figure
 
 from plotting.reports import Row
 from plotting.style import PASSES, SEPARATOR
 
-Panel = tuple  # head dim, mask, and batch and heads where rows of one panel differ in nothing else
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    """What its rows have in common."""
+
+    head_dim: int
+    mask: str
+    size: str = ""  # batch and heads, in words, where other rows of this head dim and mask have others
+
+    def title(self) -> str:
+        attention = "causal" if self.mask == "causal" else "full attention"
+        return f"head dim {self.head_dim}, {attention}" + (f"\n{self.size}" if self.size else "")
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], tuple]) -> dict[tuple, list[Row]]:
+    groups: dict[tuple, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(key(row), []).append(row)
+    return groups
+
+
+def by_size(rows: Sequence[Row]) -> dict[str, list[Row]]:
+    """Rows that one line may join, under the words that tell them from the others.
+
+    Along a line either batch and heads stay as they are, or the heads and the number of tokens; else what
+    changes with the sequence length could not be told from what changes with them. Of the two, whichever
+    takes fewer groups.
+    """
+    shapes = grouped(rows, lambda row: (row.batch, row.heads))
+    tokens = grouped(rows, lambda row: (row.batch * row.seq[0], row.heads))
+    groups, words = (shapes, "batch {}") if len(shapes) <= len(tokens) else (tokens, "batch × sequence = {} tokens")
+    if len(groups) == 1:
+        return {"": list(rows)}
+    order = sorted(groups, key=lambda group: (min(row.seq for row in groups[group]), group))
+    return {f"{words.format(group[0])}, {group[1]} head{'s' if group[1] > 1 else ''}": groups[group]
+            for group in order}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,18 +78,24 @@ class Family:
         return dataclasses.replace(self, rows=tuple(rows))
 
     def panels(self) -> dict[Panel, list[Row]]:
-        """In a stable order, each with rows that differ in implementation and sequence alone."""
-        crowded = len({(row.panel, row.impl, row.seq) for row in self.rows}) < len(self.rows)
-        panels: dict[Panel, list[Row]] = {}
-        for row in self.rows:
-            name = (*row.panel, row.batch, row.heads) if crowded else row.panel
-            panels.setdefault(name, []).append(row)
-        return dict(sorted(panels.items(), key=lambda item: (item[0][0], item[0][1] == "causal", item[0])))
+        """In a stable order, each with rows of which one line may join those of an implementation."""
+        alike = grouped(self.rows, lambda row: (row.head_dim, row.mask == "causal", row.mask))
+        return {
+            Panel(head_dim, mask, size): rows
+            for (head_dim, _, mask), members in sorted(alike.items())
+            for size, rows in by_size(members).items()
+        }
 
 
-def panel_title(panel: Panel) -> str:
-    title = f"head dim {panel[0]}, {'causal' if panel[1] == 'causal' else 'full attention'}"
-    return title if len(panel) == 2 else f"{title}, batch {panel[2]}, {panel[3]} heads"
+@dataclasses.dataclass(frozen=True)
+class Picture:
+    """A figure that wants heading and footer yet."""
+
+    figure: Figure
+    family: Family  # of the rows that it shows
+    what: str
+    notes: Sequence[str] = ()  # lines beneath the heading
+    after_layout: Sequence[Callable[[], None]] = ()
 
 
 WIDEST_OF_TWO = 5.0  # inches
@@ -65,9 +108,7 @@ def grid_of(panels: Sequence, width: float = 0) -> tuple[int, int]:
 
 
 def families_of(rows: Sequence[Row]) -> list[Family]:
-    groups: dict[tuple, list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.source.device, row.pass_name, row.dtype, row.setting), []).append(row)
+    groups = grouped(rows, lambda row: (row.source.device, row.pass_name, row.dtype, row.setting))
     devices = {row.source.device for row in rows}
     families = []
     for (device, pass_name, dtype, setting), members in groups.items():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from plotting import style
-from plotting.families import Family, grid_of
+from plotting.families import Family, Picture, grid_of
 from plotting.reports import Row
 
 RUNG = "ladder/"
@@ -77,7 +77,7 @@ def draw_panel(axes: Axes, rows: Sequence[Row], looks: dict[str, style.Look]) ->
     axes.set_ylim(0, 1.18 * max([*heights, *(row.tflops or 0 for row in ends.values())]))
 
 
-def ladder(family: Family) -> "tuple | None":
+def ladder(family: Family) -> Picture | None:
     problems = problems_of(family)
     if not problems:
         return None
@@ -94,4 +94,4 @@ def ladder(family: Family) -> "tuple | None":
     for axes in spots[len(problems):]:
         axes.set_visible(False)
     drawn = family.with_rows(row for members in problems.values() for row in members)
-    return figure, drawn, "the ladder from v1 to v2, one idea at a time"
+    return Picture(figure, drawn, "the ladder from v1 to v2, one idea at a time")

@@ -7,6 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 SCHEMA = "flashbench.report/1"
+OUTCOMES = {"oom": "out of memory", "failed": "failed", "unsupported": "unsupported", "crashed": "crashed",
+            "timeout": "timed out", "not_run": "not run"}
+COUNTERS = {  # hardware's, by level of memory: read and written
+    "l2": ("l1tex__m_xbar2l1tex_read_bytes.sum", "l1tex__m_l1tex2xbar_write_bytes.sum"),
+    "dram": ("dram__bytes_read.sum", "dram__bytes_write.sum"),
+}
 
 
 class BadReport(Exception):
@@ -58,11 +64,16 @@ class Row:
     binds: str
     extra_bytes: float | None
     tensor_bytes: float | None  # inputs and outputs
-    traffic: dict[str, float]  # bytes by who says so: model, host, measured
+    traffic: dict[str, float]  # bytes by who says so: model, host, and hardware's l2 and dram
 
     @property
-    def panel(self) -> tuple[int, str]:
-        return self.head_dim, self.mask
+    def ran(self) -> bool:
+        return self.status == "ok"
+
+    @property
+    def outcome(self) -> str:
+        """Of a row that did not run, in words."""
+        return OUTCOMES.get(self.status, self.status)
 
 
 def part(record: Any, *path: str) -> Any:
@@ -117,13 +128,12 @@ def total(*figures: float | None) -> float | None:
 
 
 def traffic_of(row: dict[str, Any]) -> dict[str, float]:
-    measured = part(row, "traffic", "measured") or {}
-    read, written = (number(measured, f"dram__bytes_{way}.sum") for way in ("read", "write"))
     by_whom = {
         "model": number(row, "traffic", "model", "total_bytes"),
         "host": number(row, "traffic", "host", "total_bytes"),
-        "measured": total(read, written),
     }
+    for level, metrics in COUNTERS.items():
+        by_whom[level] = total(*(number(row, "traffic", "measured", metric) for metric in metrics))
     kernels = part(row, "cost", "kernels")
     if by_whom["model"] is None and isinstance(kernels, list) and kernels:
         by_whom["model"] = sum(
@@ -132,7 +142,7 @@ def traffic_of(row: dict[str, Any]) -> dict[str, float]:
             for way in ("read", "written")
             for amount in (part(kernel, "traffic", way) or {}).values()
         )
-    return {who: amount for who, amount in by_whom.items() if amount is not None}
+    return {who: amount for who, amount in by_whom.items() if amount}
 
 
 def row_of(row: dict[str, Any], source: Source) -> Row | None:

@@ -44,6 +44,8 @@ OTHERS = [
     for color, marker in zip((YELLOW, PURPLE, VERMILLION, SKY, GREEN), markers)
 ]
 
+MARGINS = 1.25  # inches of height: what heading, legend and footer may take before the figure must grow
+
 PASSES = {"fwd": "Forward", "bwd": "Backward", "fwd+bwd": "Forward and backward"}
 
 plt.rcParams.update({
@@ -79,7 +81,10 @@ def looks_of(impls: Sequence[str]) -> dict[str, Look]:
 
 def seq_label(seq: tuple[int, int]) -> str:
     def short(length: int) -> str:
-        return f"{length // 1024}k" if length and length % 1024 == 0 else str(length)
+        for unit, size in (("M", 2**20), ("k", 2**10)):
+            if length and length % size == 0:
+                return f"{length // size}{unit}"
+        return str(length)
 
     return short(seq[0]) if seq[0] == seq[1] else f"{short(seq[0])}×{short(seq[1])}"
 
@@ -93,7 +98,7 @@ def figures(value: float) -> str:
 
 def new_figure(rows: int, columns: int, panel: tuple[float, float]) -> tuple[Figure, list[list[Axes]]]:
     """A grid of panels, each of that width and height in inches, with room for heading and footer."""
-    size = columns * panel[0] + 0.2, rows * panel[1] + 1.25
+    size = columns * panel[0] + 0.2, rows * panel[1] + MARGINS
     figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False)
     return figure, [list(line) for line in axes]
 
@@ -110,21 +115,32 @@ def wrapped(text: str, letters: float) -> str:
     return "\n".join(textwrap.fill(line, int(letters)) for line in lines)
 
 
-def finish(figure: Figure, heading: str, under: str, footer: Sequence[str], path: pathlib.Path,
+def inches_of(text: str, size: float) -> float:
+    """The height that its lines take above what follows."""
+    return (text.count("\n") + 1) * size * 1.25 / 72 + 0.05
+
+
+def finish(figure: Figure, heading: str, under: Sequence[str], footer: Sequence[str], path: pathlib.Path,
            after_layout: Sequence[Callable[[], None]] = ()) -> list[pathlib.Path]:
-    """Sets heading and footer, lays out what is between, writes path.png and path.svg."""
+    """Sets heading, the lines under it and footer, lays out what is between, writes path.png and path.svg."""
     width, height = figure.get_size_inches()
-    top = 0.12  # inches from the edge
-    for text, size, weight, color in ((heading, 11, "bold", INK), (under, 8, "normal", FAINT)):
-        text = wrapped(text, width * (110 if weight == "bold" else 125) / size)
-        figure.text(0.12 / width, 1 - top / height, text, fontsize=size, fontweight=weight, va="top", color=color)
-        top += (text.count("\n") + 1) * size * 1.25 / 72 + 0.05
-    for legend in figure.legends:
-        legend.set_bbox_to_anchor((0.02 / width, 1 - top / height), transform=figure.transFigure)
-        top += legend.get_window_extent(figure.canvas.get_renderer()).height / figure.dpi
+    texts = [(wrapped(text, width * letters / size), size, weight, color)
+             for text, size, weight, color, letters in
+             ((heading, 11, "bold", INK, 110), *((line, 8, "normal", FAINT, 125) for line in under))]
+    legends = [legend.get_window_extent(figure.canvas.get_renderer()).height / figure.dpi for legend in figure.legends]
     small = "\n".join(wrapped(line, width * 18) for line in footer)
-    figure.text(0.12 / width, 0.08 / height, small, fontsize=6.5, va="bottom", color=FAINT)
+    top = 0.12 + sum(inches_of(text, size) for text, size, _, _ in texts)
     bottom = 0.1 + 0.12 * (small.count("\n") + 1)
+    height += max(0, top + sum(legends) + 0.05 + bottom - MARGINS)
+    figure.set_size_inches(width, height)
+    top = 0.12  # inches from the edge
+    for text, size, weight, color in texts:
+        figure.text(0.12 / width, 1 - top / height, text, fontsize=size, fontweight=weight, va="top", color=color)
+        top += inches_of(text, size)
+    for legend, tall in zip(figure.legends, legends):
+        legend.set_bbox_to_anchor((0.02 / width, 1 - top / height), transform=figure.transFigure)
+        top += tall
+    figure.text(0.12 / width, 0.08 / height, small, fontsize=6.5, va="bottom", color=FAINT)
     figure.tight_layout(rect=(0.02 / width, bottom / height, 1, 1 - (top + 0.05) / height), w_pad=1.6, h_pad=1.6)
     for draw in after_layout:
         draw()

@@ -44,7 +44,7 @@ TEST_F(Pictures, OfTheGoldenReportAreWholeAndLabelled) {
            {"utilisation",
             {">% of the datasheet peak<", ">% of the binding ceiling<", ">v2 (mma)<"}},
            {"memory", {">extra memory (MiB, log)<"}},
-           {"traffic", {">bytes moved (GB = 10⁹ bytes, log)<"}}}) {
+           {"traffic", {">GB moved (10⁹ bytes, log)<", ">formula, by the kernels' own model<"}}}) {
     const std::string file = out / ("new/folder/" + std::string(name) + "-fwd-fp16");
     EXPECT_THAT(read_file(file + ".png").substr(0, 4), "\x89PNG");
     const std::string svg = read_file(file + ".svg");
@@ -125,6 +125,106 @@ TEST_F(Pictures, SayOnceOfALengthThatNothingWasRunAtIt) {
   const size_t first = svg.find(">not run<");
   ASSERT_NE(first, std::string::npos);
   EXPECT_EQ(svg.find(">not run<", first + 1), std::string::npos);
+}
+
+nlohmann::json golden_report() {
+  return nlohmann::json::parse(read_file(golden));
+}
+
+// Of the golden report's v2 at 1k, at another length, with other batch and heads.
+nlohmann::json v2_of(int seq, int batch, int heads) {
+  auto row = golden_report().at("rows")[2];
+  row["problem"]["seq_q"] = row["problem"]["seq_k"] = seq;
+  row["problem"]["batch"] = batch;
+  row["problem"]["heads"] = row["problem"]["kv_heads"] = heads;
+  row["key"] = std::to_string(seq) + "/" + std::to_string(batch) + "/" + std::to_string(heads);
+  return row;
+}
+
+int count_of(const std::string& word, const std::string& text) {
+  int found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+TEST_F(Pictures, JoinNoRowsOfOtherBatchAndHeadsUnlessTheTokensStayTheSame) {
+  auto report = golden_report();
+  report["rows"] = {v2_of(4096, 1, 16), v2_of(65536, 1, 16), v2_of(131072, 1, 1),
+                    v2_of(1048576, 1, 1)};
+  ASSERT_EQ(plot({out.write("heads.json", report.dump()), "--out", out / "heads"}).exit_code, 0);
+  report["rows"] = {v2_of(4096, 4, 16), v2_of(8192, 2, 16), v2_of(16384, 1, 16)};
+  ASSERT_EQ(plot({out.write("tokens.json", report.dump()), "--out", out / "tokens"}).exit_code, 0);
+  for (const char* name : {"throughput", "utilisation", "memory", "traffic"}) {
+    const std::string file = std::string(name) + "-fwd-fp16.svg";
+    const std::string heads = read_file(out / ("heads/" + file));
+    const int columns = std::string(name) == "utilisation" ? 2 : 1;
+    EXPECT_EQ(count_of(">batch 1, 16 heads<", heads), columns) << name;
+    EXPECT_EQ(count_of(">batch 1, 1 head<", heads), columns) << name;
+    EXPECT_EQ(count_of(">sequence length (tokens)<", heads), 2 * columns) << name;
+    EXPECT_THAT(heads, HasSubstr(">1M<")) << name;
+    const std::string tokens = read_file(out / ("tokens/" + file));
+    EXPECT_EQ(count_of(">sequence length (tokens)<", tokens), columns) << name;
+    EXPECT_THAT(tokens,
+                AllOf(HasSubstr("batch × sequence = 16384 tokens"), Not(HasSubstr("heads"))))
+        << name;
+  }
+}
+
+TEST_F(Pictures, ShowHollowWhatARowOutOfMemoryWouldHaveNeeded) {
+  auto report = golden_report();
+  const char* const hollow = "fill: #ffffff; stroke: #6e6e6e";  // in the edge's colour of naive
+  const char* const legend = ">not measured: what it would need<";
+  report["rows"] = {report["rows"][0], report["rows"][4]};
+  ASSERT_EQ(plot({out.write("ran.json", report.dump()), "--out", out / "ran"}).exit_code, 0);
+  EXPECT_THAT(read_file(out / "ran/memory-fwd-fp16.svg"),
+              AllOf(HasSubstr(">naive<"), Not(HasSubstr(hollow)), Not(HasSubstr(legend))));
+  report["rows"][1]["status"] = "oom";
+  ASSERT_EQ(plot({out.write("oom.json", report.dump()), "--out", out / "oom"}).exit_code, 0);
+  const std::string svg = read_file(out / "oom/memory-fwd-fp16.svg");
+  EXPECT_EQ(count_of(hollow, svg), 1);
+  EXPECT_THAT(svg, AllOf(HasSubstr(">naive: out of memory<"), HasSubstr(legend),
+                         HasSubstr(">extra memory (MiB, log)<")));
+}
+
+TEST_F(Pictures, TickNoFigureTwiceWhereValuesLieClose) {
+  auto report = golden_report();
+  auto twin = report["rows"][1];
+  twin["impl"] = twin["key"] = "twin";
+  twin["memory"]["workspace_bytes"] = 1.1 * twin["memory"]["workspace_bytes"].get<double>();
+  report["rows"] = {report["rows"][1], twin};
+  for (auto& row : report["rows"]) row["memory"]["saved_bytes"] = 0;
+  ASSERT_EQ(plot({out.write("close.json", report.dump()), "--out", out.path().string()}).exit_code,
+            0);
+  const std::string svg = read_file(out / "memory-fwd-fp16.svg");
+  for (const char* tick : {">50<", ">100<", ">200<"}) EXPECT_EQ(count_of(tick, svg), 1) << tick;
+  EXPECT_THAT(svg, Not(HasSubstr(">130<")));
+}
+
+TEST_F(Pictures, ShowHardwareCountersHollowBesideTheFormula) {
+  const auto counted = [](nlohmann::json row, double l2, double dram) {
+    row["traffic"]["measured"] = {{"l1tex__m_xbar2l1tex_read_bytes.sum", l2 - 1e6},
+                                  {"l1tex__m_l1tex2xbar_write_bytes.sum", 1e6},
+                                  {"dram__bytes_read.sum", dram - 1e6},
+                                  {"dram__bytes_write.sum", 1e6}};
+    return row;
+  };
+  auto report = golden_report();
+  const auto& rows = report["rows"];
+  const double v2_formula = 2.0 * 67108864 + 2.0 * 301989888 + 1048576;
+  report["rows"] = {counted(rows[0], 4e9, 2e9), counted(rows[2], v2_formula, 0.3e9)};
+  ASSERT_EQ(
+      plot({out.write("counted.json", report.dump()), "--out", out.path().string()}).exit_code, 0);
+  std::string svg = read_file(out / "traffic-fwd-fp16.svg");
+  for (const char* label :
+       {">naive<", ">naive, L2 to SM<", ">v2<", ">v2, DRAM<", ">hardware: between L2 and SMs<",
+        ">hardware: DRAM, where that differs<"})
+    EXPECT_THAT(svg, HasSubstr(label));
+  report["rows"].erase(0);  // v2 is left: a ring around the formula's point, and no name of its own
+  ASSERT_EQ(plot({out.write("v2.json", report.dump()), "--out", out.path().string()}).exit_code, 0);
+  svg = read_file(out / "traffic-fwd-fp16.svg");
+  EXPECT_EQ(count_of("fill-opacity: 0; stroke: #005280", svg), 2) << "L2 to SM, and DRAM";
+  EXPECT_THAT(svg, AllOf(HasSubstr(">hardware: between L2 and SMs<"), HasSubstr(">v2<"),
+                         Not(HasSubstr(">v2, L2 to SM<"))));
 }
 
 TEST(Plot, RefusesWhatIsNoReportByItsNameWithExitTwo) {
