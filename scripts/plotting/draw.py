@@ -16,7 +16,7 @@ PICTURES = {
     "utilisation": (utilisation, "no row has a share of a peak or ceiling"),
     "ladder": (ladder, "no problem has two rows of ladder/..."),
     "memory": (memory, "no row says what memory it needs"),
-    "traffic": (traffic, "no row says what bytes it moves"),
+    "traffic": (traffic, "no row says what bytes its tiles move"),
 }
 
 

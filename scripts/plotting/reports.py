@@ -65,6 +65,7 @@ class Row:
     extra_bytes: float | None
     tensor_bytes: float | None  # inputs and outputs
     traffic: dict[str, float]  # bytes by who says so: model, host, and hardware's l2 and dram
+    tiles_unknown: bool  # the model is a plugin's that has each kernel move each tensor once
 
     @property
     def ran(self) -> bool:
@@ -145,6 +146,28 @@ def traffic_of(row: dict[str, Any]) -> dict[str, float]:
     return {who: amount for who, amount in by_whom.items() if amount}
 
 
+def whole_tensors(problem: dict[str, Any]) -> dict[str, float]:
+    """The bytes of each operand of the problem; of the statistics, m and l."""
+    size = {name: number(problem, name) or 0 for name in ("batch", "heads", "seq_q", "seq_k", "head_dim")}
+    kv_heads = number(problem, "kv_heads") or size["heads"]
+    element = 4 if text(problem, "dtype") == "fp32" else 2
+    queries = element * size["batch"] * size["heads"] * size["seq_q"] * size["head_dim"]
+    keys = element * size["batch"] * kv_heads * size["seq_k"] * size["head_dim"]
+    return {**dict.fromkeys(("q", "o", "do", "dq"), queries), **dict.fromkeys(("k", "v", "dk", "dv"), keys),
+            "statistics": 2 * 4 * size["batch"] * size["heads"] * size["seq_q"]}
+
+
+def has_unknown_tiles(row: dict[str, Any]) -> bool:
+    """Whether it is a plugin's that declares no more than every fused kernel must do, whatever its tiles."""
+    kernels = part(row, "cost", "kernels")
+    if not text(row, "source").startswith("plugin:") or not isinstance(kernels, list):
+        return False
+    whole = whole_tensors(row["problem"])
+    moved = [(operand, amount) for kernel in kernels for way in ("read", "written")
+             for operand, amount in (part(kernel, "traffic", way) or {}).items()]
+    return bool(moved) and all(amount <= whole.get(operand, 0) for operand, amount in moved)
+
+
 def row_of(row: dict[str, Any], source: Source) -> Row | None:
     """None where the row does not say which problem it is of."""
     problem = part(row, "problem")
@@ -179,6 +202,7 @@ def row_of(row: dict[str, Any], source: Source) -> Row | None:
         extra_bytes=total(number(row, "memory", "workspace_bytes"), number(row, "memory", "saved_bytes")),
         tensor_bytes=total(number(row, "memory", "inputs_bytes"), number(row, "memory", "outputs_bytes")),
         traffic=traffic_of(row),
+        tiles_unknown=has_unknown_tiles(row),
     )
 
 

@@ -200,6 +200,37 @@ TEST_F(Pictures, TickNoFigureTwiceWhereValuesLieClose) {
   EXPECT_THAT(svg, Not(HasSubstr(">130<")));
 }
 
+// Declares what the bundled peers do.
+nlohmann::json peer_of(nlohmann::json row) {
+  row["impl"] = row["key"] = "pytorch-flash";
+  row["source"] = "plugin:pytorch.py";
+  const double tensor = 16.0 * 16 * 1024 * 128 * 2;
+  row["cost"]["kernels"][0]["traffic"] = {{"read", {{"q", tensor}, {"k", tensor}, {"v", tensor}}},
+                                          {"written", {{"o", tensor}}}};
+  return row;
+}
+
+TEST_F(Pictures, LeaveOutTheTrafficOfPluginsThatDeclareEachTensorOnce) {
+  const char* const reason = "formula left out (each tensor once: tiles unknown): pytorch-flash";
+  auto report = golden_report();
+  auto twin = report["rows"][2];  // a plugin that knows its tiles
+  twin["source"] = "plugin:twin.so";
+  twin["impl"] = twin["key"] = "twin";
+  const auto peer = peer_of(report["rows"][2]);
+  report["rows"].push_back(twin);
+  report["rows"].push_back(peer);
+  ASSERT_EQ(plot({out.write("peer.json", report.dump()), "--out", out.path().string()}).exit_code,
+            0);
+  EXPECT_THAT(read_file(out / "traffic-fwd-fp16.svg"),
+              AllOf(HasSubstr(reason), HasSubstr(">twin<"), HasSubstr(">v2<"),
+                    Not(HasSubstr(">pytorch-flash<"))));
+  EXPECT_THAT(read_file(out / "throughput-fwd-fp16.svg"), HasSubstr(">pytorch-flash<"));
+  report["rows"] = nlohmann::json::array({peer});
+  const Outcome alone =
+      plot({out.write("alone.json", report.dump()), "--out", out.path().string()});
+  EXPECT_THAT(alone.err, HasSubstr("traffic: left out: no row says what bytes its tiles move"));
+}
+
 TEST_F(Pictures, ShowHardwareCountersHollowBesideTheFormula) {
   const auto counted = [](nlohmann::json row, double l2, double dram) {
     row["traffic"]["measured"] = {{"l1tex__m_xbar2l1tex_read_bytes.sum", l2 - 1e6},
@@ -211,14 +242,16 @@ TEST_F(Pictures, ShowHardwareCountersHollowBesideTheFormula) {
   auto report = golden_report();
   const auto& rows = report["rows"];
   const double v2_formula = 2.0 * 67108864 + 2.0 * 301989888 + 1048576;
-  report["rows"] = {counted(rows[0], 4e9, 2e9), counted(rows[2], v2_formula, 0.3e9)};
+  report["rows"] = {counted(rows[0], 4e9, 2e9), counted(rows[2], v2_formula, 0.3e9),
+                    counted(peer_of(rows[2]), 1e9, 0.3e9)};
   ASSERT_EQ(
       plot({out.write("counted.json", report.dump()), "--out", out.path().string()}).exit_code, 0);
   std::string svg = read_file(out / "traffic-fwd-fp16.svg");
   for (const char* label :
-       {">naive<", ">naive, L2 to SM<", ">v2<", ">v2, DRAM<", ">hardware: between L2 and SMs<",
-        ">hardware: DRAM, where that differs<"})
+       {">naive<", ">naive, L2 to SM<", ">v2<", ">v2, DRAM<", ">pytorch-flash, L2 to SM<",
+        ">hardware: between L2 and SMs<", ">hardware: DRAM, where that differs<"})
     EXPECT_THAT(svg, HasSubstr(label));
+  report["rows"].erase(2);
   report["rows"].erase(0);  // v2 is left: a ring around the formula's point, and no name of its own
   ASSERT_EQ(plot({out.write("v2.json", report.dump()), "--out", out.path().string()}).exit_code, 0);
   svg = read_file(out / "traffic-fwd-fp16.svg");
