@@ -120,7 +120,7 @@ typedef struct FlashbenchKernelCost {
   FlashbenchPipe pipe;
   double flops;              /* multiply-adds count two */
   double exponentials;       /* exp or exp2 evaluations */
-  FlashbenchTraffic traffic; /* bytes this kernel asks of HBM (of main memory on the CPU) */
+  FlashbenchTraffic traffic; /* bytes this kernel asks of memory; a cache may serve them */
 } FlashbenchKernelCost;
 
 typedef struct FlashbenchCost {
