@@ -27,6 +27,11 @@ const Setting* find_setting(const std::string& name) {
   return nullptr;
 }
 
+bool is_sweep_key(const std::string& name) {
+  const std::vector<std::string> keys = config_keys().sweep;
+  return std::ranges::find(keys, name) != keys.end();
+}
+
 std::string_view expected(ValueType type) {
   switch (type) {
     case ValueType::integer:
@@ -91,10 +96,6 @@ class Reader {
   }
 
   void unknown_at_top(const std::string& path, const std::string& key, const Json& value) {
-    const ConfigKeys keys = config_keys();
-    const auto is_sweep_key = [&](const std::string& name) {
-      return std::ranges::find(keys.sweep, name) != keys.sweep.end();
-    };
     if (is_sweep_key(key)) {
       mistake(path, fmt::format("\"{}\" belongs into an object of \"sweeps\"", key));
       Sweep unused;
@@ -102,6 +103,7 @@ class Reader {
     }
     if (find_setting(key))
       return mistake(path, fmt::format("\"{}\" belongs into \"measurement\"", key));
+    const ConfigKeys keys = config_keys();
     std::vector<std::string> all = keys.top;
     all.insert(all.end(), keys.sweep.begin(), keys.sweep.end());
     all.insert(all.end(), keys.measurement.begin(), keys.measurement.end());
@@ -117,6 +119,8 @@ class Reader {
   void read_setting(const std::string& path, const std::string& name, const Json& value) {
     if (name == "cache") return read_axis(path, name, value, everywhere_);
     const Setting* setting = find_setting(name);
+    if (!setting && is_sweep_key(name))
+      return mistake(path, fmt::format("\"{}\" belongs into an object of \"sweeps\"", name));
     if (!setting)
       return mistake(path, fmt::format("there is no key \"{}\"{}", name,
                                        did_you_mean(name, config_keys().measurement)));
@@ -161,6 +165,8 @@ class Reader {
     if (key == "causal") return read_causal(path, value, sweep);
     if (key == "threshold") return read_threshold(path, value, sweep);
     if (key == "backend") return read_backend(path, value, sweep);
+    if (find_setting(key))
+      return mistake(path, fmt::format("\"{}\" belongs into \"measurement\"", key));
     const SweepAxis* axis = find_axis(key);
     if (!axis)
       return mistake(path, fmt::format("there is no key \"{}\"{}", key,

@@ -16,17 +16,21 @@ using Json = nlohmann::ordered_json;
 ConfigText parse_config_text(const std::string& text, const std::string& file) {
   if (text.find('\0') != std::string::npos)
     throw UsageError(fmt::format("{}: {}", file, zero_byte_sentence));
+  constexpr int deepest = 100;  // no config comes near, and recursion has an end
   KeyWatch watch;
   try {
     Json json = Json::parse(
         text,
-        [&watch](int, Json::parse_event_t event, Json& parsed) {
+        [&](int depth, Json::parse_event_t event, Json& parsed) {
+          if (depth > deepest) throw UsageError(fmt::format("{}: is nested too deeply", file));
           watch.see(event, parsed);
           return true;
         },
         true, true);
     return {std::move(json), watch.repeated()};
-  } catch (const Json::exception& error) {  // a number too large is none of the parse errors
+  } catch (const Json::out_of_range& error) {  // a number too large, which comes without a line
+    throw UsageError(fmt::format("{}: {}: {}", file, watch.path(), parser_sentence(error)));
+  } catch (const Json::exception& error) {
     throw UsageError(fmt::format("{}: {}", file, parser_sentence(error)));
   }
 }

@@ -11,7 +11,8 @@ struct ConfigText {
   nlohmann::ordered_json json;
   std::vector<std::string> repeated;  // JSON paths of keys that stand twice in their object
 };
-// Comments are allowed. Throws UsageError with line and column.
+// Comments are allowed. Throws UsageError with line and column, or the path of a number that no
+// double holds.
 ConfigText parse_config_text(const std::string& text, const std::string& file);
 
 }  // namespace flashbench

@@ -23,6 +23,8 @@ class KeyWatch {
   void see(nlohmann::ordered_json::parse_event_t, const nlohmann::ordered_json& parsed);
   // Paths ("$.rows[1].status") of keys that stood in their object before, in order.
   const std::vector<std::string>& repeated() const { return repeated_; }
+  // Of the value that the parser is reading.
+  std::string path() const;
 
  private:
   struct Frame {
@@ -32,7 +34,6 @@ class KeyWatch {
     std::set<std::string> keys;
   };
   void value_ended();
-  std::string path() const;
 
   std::vector<Frame> frames_;
   std::vector<std::string> repeated_;

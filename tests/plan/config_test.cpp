@@ -46,6 +46,15 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"misspelt_setting",
               R"({"measurement":{"sample":5},"sweeps":[{}]})",
               {"$.measurement.sample", "\"samples\""}},
+        Wrong{"setting_in_a_sweep",
+              R"({"sweeps":[{"seq":64,"iters":5}]})",
+              {"$.sweeps[0].iters", "belongs into \"measurement\""}},
+        Wrong{"sweep_key_in_measurement",
+              R"({"measurement":{"seq":64},"sweeps":[{}]})",
+              {"$.measurement.seq", "belongs into an object of \"sweeps\""}},
+        Wrong{"number_too_large",
+              R"({"sweeps":[{},{"scale":[1,1e999]}]})",
+              {"$.sweeps[1].scale[1]", "1e999"}},
         Wrong{"wrong_case", R"({"Iters":5})", {"$.Iters", "\"iters\"", "measurement"}},
         Wrong{"sweep_key_at_top", R"({"seq":[512],"seq":[1024]})", {"$.seq", "twice", "sweeps"}},
         Wrong{"repeated_deep",
@@ -91,8 +100,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"loaded", R"({"sweeps":[{"init":"loaded"}]})", {"$.sweeps[0].init"}}),
     [](const auto& info) { return std::string(info.param.name); });
 
-TEST(Config, ANumberTooLargeIsAUsageError) {
-  EXPECT_THROW(parse_config("{\"sweeps\": [{\"scale\": 1e999}]}", "c.json"), UsageError);
+TEST(Config, BottomlessNestingIsRefused) {
+  const std::string lists = std::string(300000, '[') + std::string(300000, ']');
+  EXPECT_THAT(refusal(R"({"sweeps":[{"seq":)" + lists + "}]}"), HasSubstr("nested too deeply"));
 }
 
 TEST(Config, SeveralMistakesAreAllNamed) {
