@@ -116,8 +116,11 @@ TEST(Interruption, ByAnErrorOfTheFrontKeepsWhatHadFinished) {
   while (error == std::errc::directory_not_empty);
   ASSERT_FALSE(error) << error.message();
   const Outcome outcome = run.wait(30);
-  EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
-  EXPECT_TRUE(contains(lines_of(outcome.err).back(), "flashbench: filesystem error"))
+  // A worker that was about to write there meets it first: a file that cannot be written.
+  const bool unwritten = outcome.exit_code == 2;
+  EXPECT_EQ(outcome.exit_code, unwritten ? 2 : 1) << outcome.err;
+  EXPECT_TRUE(contains(lines_of(outcome.err).back(), unwritten ? "--dump chooses another folder"
+                                                               : "flashbench: filesystem error"))
       << outcome.err;
   auto found = saved(folder / "r.json");
   EXPECT_GE(found["ok"], 1);
