@@ -1,22 +1,9 @@
 // More scores than 32 bits count: naive's matrix alone is 8.6 GB.
-#include <fstream>
-
 #include "kernels/attention_case.hpp"
+#include "worker/machine.hpp"
 
 namespace flashbench::test {
 namespace {
-
-// What can be had without swapping; 0 where the system does not say.
-int64_t available_bytes() {
-  std::ifstream facts("/proc/meminfo");
-  for (std::string word; facts >> word;)
-    if (word == "MemAvailable:") {
-      int64_t kib = 0;
-      facts >> kib;
-      return kib * 1024;
-    }
-  return 0;
-}
 
 // Gives a tensor's last head of the last batch what its first has, times `factor`.
 void last_like_first(Tensor& tensor, double factor) {
@@ -32,8 +19,8 @@ TEST(ManyScores, TheLastHeadIsLikeTheFirstPastTwoToThe31) {
   ASSERT_GT(scores, int64_t{1} << 31);
   const int64_t needed = cost_of("naive", shape).workspace_bytes;
   ASSERT_GE(needed, scores * 4);
-  if (available_bytes() < needed + (int64_t{2} << 30))
-    GTEST_SKIP() << "this machine has not " << needed << " bytes and 2 GiB to spare";
+  if (available_memory().value_or(0) < needed + (int64_t{4} << 30))
+    GTEST_SKIP() << "this machine has not " << needed << " bytes and 4 GiB to spare";
   Case test(shape);
   last_like_first(test.q, 1);
   last_like_first(test.k, 1);
