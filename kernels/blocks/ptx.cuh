@@ -153,10 +153,11 @@ FLASHBENCH_INLINE std::uint32_t load_shared_word(std::uint32_t address) {
   return r;
 }
 
-// A barrier among some warps of the block, counted in threads. (That one side need not wait gains
-// nothing here, and compute-sanitizer's racecheck reports races behind bar.arrive that are none.)
+// A barrier among some warps of the block, counted in threads, which may come to it at different
+// instructions: not the aligned form. (That one side need not wait gains nothing here, and
+// compute-sanitizer's racecheck reports races behind bar.arrive that are none.)
 FLASHBENCH_INLINE void arrive_and_wait(int barrier, int threads) {
-  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
 // A warp's 128 floats in global memory, four a lane, in an order that suits atomic additions: one

@@ -55,20 +55,40 @@ void multiply(const NaiveInstance& instance, const FlashbenchBackward& t, Role r
   });
 }
 
-// As many as a row has vectors of eight elements, up to a limit.
-int softmax_threads(const FlashbenchProblem& p) {
-  const std::int64_t wanted = ceil_div(pitch_of(p) / 8, 32) * 32;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 32, softmax_backward_most_threads));
+template <class Element>
+RowLaunch softmax_of(const FlashbenchProblem& p) {
+  if (pitch_of(p) <= WarpRow::longest)
+    return warp_rows(reinterpret_cast<const void*>(&softmax_backward<Element, WarpRow>),
+                     rows_of(p));
+  return block_rows(reinterpret_cast<const void*>(&softmax_backward<Element, SoftmaxBackwardBlock>),
+                    rows_of(p), pitch_of(p), 1, SoftmaxBackwardBlock::most_threads);
+}
+RowLaunch softmax_launch(const FlashbenchProblem& p) {
+  return p.dtype == FLASHBENCH_FP16 ? softmax_of<__half>(p) : softmax_of<__nv_bfloat16>(p);
+}
+
+void launch_softmax(const FlashbenchProblem& p, float* scores, void* d_p, cudaStream_t stream) {
+  SoftmaxBackwardArguments args{scores,
+                                d_p,
+                                rows_of(p),
+                                pitch_of(p),
+                                static_cast<int>(p.seq_q),
+                                static_cast<int>(p.seq_k),
+                                static_cast<int>(shift_of(p))};
+  void* parameters[] = {&args};
+  const RowLaunch softmax = softmax_launch(p);
+  FLASHBENCH_CUDA(cudaLaunchKernel(softmax.kernel, dim3(softmax.blocks),
+                                   dim3(static_cast<unsigned>(softmax.threads)), parameters, 0,
+                                   stream));
 }
 
 template <class Kernel, class Arguments>
-void launch_rows(Kernel fp16, Kernel bf16, FlashbenchDtype dtype, Arguments args, int threads,
+void launch_rows(Kernel fp16, Kernel bf16, FlashbenchDtype dtype, Arguments args,
                  cudaStream_t stream) {
   void* parameters[] = {&args};
   const auto* kernel = reinterpret_cast<const void*>(dtype == FLASHBENCH_FP16 ? fp16 : bf16);
   const auto blocks = static_cast<unsigned>(std::min(args.rows, largest_grid));
-  FLASHBENCH_CUDA(cudaLaunchKernel(kernel, dim3(blocks), dim3(static_cast<unsigned>(threads)),
-                                   parameters, 0, stream));
+  FLASHBENCH_CUDA(cudaLaunchKernel(kernel, dim3(blocks), dim3(64), parameters, 0, stream));
 }
 
 // Gradients that no (query, key) pair contributes to.
@@ -79,7 +99,7 @@ void clear(const FlashbenchProblem& p, const FlashbenchTensor& t, std::int64_t h
       &clear_rows<__half>, &clear_rows<__nv_bfloat16>, p.dtype,
       ClearArguments{t.data, nullptr, t.batch, t.seq, t.head, p.batch * heads * seq,
                      static_cast<int>(seq), static_cast<int>(heads), static_cast<int>(p.head_dim)},
-      64, stream);
+      stream);
 }
 
 void round(const FlashbenchProblem& p, const FlashbenchTensor& sums, const FlashbenchTensor& t,
@@ -88,7 +108,7 @@ void round(const FlashbenchProblem& p, const FlashbenchTensor& sums, const Flash
               RoundArguments{static_cast<const float*>(sums.data), t.data, t.batch, t.seq, t.head,
                              kv_rows(p), static_cast<int>(p.seq_k), static_cast<int>(p.kv_heads),
                              static_cast<int>(p.head_dim)},
-              64, stream);
+              stream);
 }
 
 void run(const NaiveInstance& instance, const FlashbenchBackward& t, cudaStream_t stream) {
@@ -109,11 +129,7 @@ void run(const NaiveInstance& instance, const FlashbenchBackward& t, cudaStream_
   const auto scale = static_cast<float>(p.scale);
   multiply(instance, t, {{sq, sk, d, false, true, scale, 0, true}, t.q, t.k, s, true, false});
   multiply(instance, t, {{sq, sk, d, false, true, 1, 0, false}, t.d_o, t.v, dp, true, false});
-  launch_rows(&softmax_backward<__half>, &softmax_backward<__nv_bfloat16>, p.dtype,
-              SoftmaxBackwardArguments{static_cast<float*>(s.data), dp.data, rows_of(p), pitch,
-                                       static_cast<int>(sq), static_cast<int>(sk),
-                                       static_cast<int>(shift_of(p))},
-              softmax_threads(p), stream);
+  launch_softmax(p, static_cast<float*>(s.data), dp.data, stream);
   multiply(instance, t, {{sk, d, sq, true, false, 1, 0, grouped}, prob, t.d_o, dv, false, true});
   multiply(instance, t, {{sq, d, sk, false, false, scale, 0, false}, dp, t.k, t.dq, true, false});
   multiply(instance, t, {{sk, d, sq, true, false, scale, 0, grouped}, dp, t.q, dk, false, true});
@@ -155,7 +171,7 @@ void add_naive_backward_cost(const FlashbenchProblem& p, double visible_pairs,
   dp.read[FLASHBENCH_DO] = q, dp.read[FLASHBENCH_V] = kv, dp.written[FLASHBENCH_SCORES] = 2 * pairs;
   FlashbenchKernelCost& softmax = out->kernels[out->kernel_count++];
   softmax = {"softmax_backward", FLASHBENCH_PIPE_NONE, 0, 2 * visible, {}};
-  softmax.traffic.read[FLASHBENCH_SCORES] = 6 * (visible + pairs);
+  softmax.traffic.read[FLASHBENCH_SCORES] = 6 * visible;
   softmax.traffic.written[FLASHBENCH_SCORES] = 4 * pairs;
   FlashbenchTraffic& dv = product("cublas_dv");
   dv.read[FLASHBENCH_SCORES] = 2 * pairs, dv.read[FLASHBENCH_DO] = q;
@@ -171,14 +187,12 @@ void add_naive_backward_cost(const FlashbenchProblem& p, double visible_pairs,
 
 void add_naive_backward_launches(const FlashbenchProblem& p, const FlashbenchDevice& device,
                                  FlashbenchInstance* out) {
-  const auto* kernel = p.dtype == FLASHBENCH_FP16
-                           ? reinterpret_cast<const void*>(&softmax_backward<__half>)
-                           : reinterpret_cast<const void*>(&softmax_backward<__nv_bfloat16>);
+  const RowLaunch softmax = softmax_launch(p);
   auto add = [&](const FlashbenchLaunch& launch) { out->launches[out->launch_count++] = launch; };
   add(library_launch("cublas_qk"));
   add(library_launch("cublas_dp"));
-  add(describe_launch("softmax_backward", kernel, softmax_threads(p), 0,
-                      std::min(rows_of(p), largest_grid), device));
+  add(describe_launch("softmax_backward", softmax.kernel, softmax.threads, 0, softmax.blocks,
+                      device));
   for (const char* name : {"cublas_dv", "cublas_dq", "cublas_dk"}) add(library_launch(name));
   if (p.query_heads == p.kv_heads) return;
   const auto* round = p.dtype == FLASHBENCH_FP16

@@ -16,16 +16,16 @@ namespace {
 std::int64_t scores_bytes(const FlashbenchProblem& p) {
   return ceil_div(rows_of(p) * pitch_of(p) * 2, 256) * 256;
 }
-int softmax_threads(const FlashbenchProblem& p) {
-  const std::int64_t wanted = ceil_div(ceil_div(pitch_of(p) / 8, held_vectors), 32) * 32;
-  return static_cast<int>(std::clamp<std::int64_t>(wanted, 32, softmax_most_threads));
+template <class Element>
+RowLaunch softmax_of(const FlashbenchProblem& p) {
+  if (pitch_of(p) <= WarpRow::longest)
+    return warp_rows(reinterpret_cast<const void*>(&softmax_in_place<Element, WarpRow>),
+                     rows_of(p));
+  return block_rows(reinterpret_cast<const void*>(&softmax_in_place<Element, SoftmaxBlock>),
+                    rows_of(p), pitch_of(p), held_vectors, SoftmaxBlock::most_threads);
 }
-unsigned row_blocks(const FlashbenchProblem& p) {
-  return static_cast<unsigned>(std::min(rows_of(p), largest_grid));
-}
-const void* softmax_kernel(FlashbenchDtype dtype) {
-  return dtype == FLASHBENCH_FP16 ? reinterpret_cast<const void*>(&softmax_in_place<__half>)
-                                  : reinterpret_cast<const void*>(&softmax_in_place<__nv_bfloat16>);
+RowLaunch softmax_launch(const FlashbenchProblem& p) {
+  return p.dtype == FLASHBENCH_FP16 ? softmax_of<__half>(p) : softmax_of<__nv_bfloat16>(p);
 }
 
 FlashbenchStatus supports(const FlashbenchProblem* p, const FlashbenchDevice* device,
@@ -96,8 +96,9 @@ FlashbenchStatus create(const FlashbenchProblem* p, const FlashbenchDevice* devi
     if (p->passes & FLASHBENCH_FORWARD) {
       out->launch_count = 3;
       out->launches[0] = library_launch("cublas_qk");
-      out->launches[1] = describe_launch("softmax_in_place", softmax_kernel(p->dtype),
-                                         softmax_threads(*p), 0, row_blocks(*p), *device);
+      const RowLaunch softmax = softmax_launch(*p);
+      out->launches[1] = describe_launch("softmax_in_place", softmax.kernel, softmax.threads, 0,
+                                         softmax.blocks, *device);
       out->launches[2] = library_launch("cublas_pv");
     }
     if (p->passes & FLASHBENCH_BACKWARD) add_naive_backward_launches(*p, *device, out);
@@ -138,8 +139,9 @@ void launch_softmax(const NaiveInstance& instance, float* lse, cudaStream_t stre
                         static_cast<int>(p.seq_k),
                         static_cast<int>(shift_of(p))};
   void* parameters[] = {&args};
-  FLASHBENCH_CUDA(cudaLaunchKernel(softmax_kernel(p.dtype), dim3(row_blocks(p)),
-                                   dim3(static_cast<unsigned>(softmax_threads(p))), parameters, 0,
+  const RowLaunch softmax = softmax_launch(p);
+  FLASHBENCH_CUDA(cudaLaunchKernel(softmax.kernel, dim3(softmax.blocks),
+                                   dim3(static_cast<unsigned>(softmax.threads)), parameters, 0,
                                    stream));
 }
 
@@ -157,7 +159,8 @@ void launch_clear(const FlashbenchProblem& p, const FlashbenchForward& f, cudaSt
   const void* kernel = p.dtype == FLASHBENCH_FP16
                            ? reinterpret_cast<const void*>(&clear_rows<__half>)
                            : reinterpret_cast<const void*>(&clear_rows<__nv_bfloat16>);
-  FLASHBENCH_CUDA(cudaLaunchKernel(kernel, dim3(row_blocks(p)), dim3(64), parameters, 0, stream));
+  const auto blocks = static_cast<unsigned>(std::min(rows_of(p), largest_grid));
+  FLASHBENCH_CUDA(cudaLaunchKernel(kernel, dim3(blocks), dim3(64), parameters, 0, stream));
 }
 
 FlashbenchStatus forward(void* state, const FlashbenchForward* f, void* stream_pointer,

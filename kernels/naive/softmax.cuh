@@ -1,14 +1,14 @@
-// Softmax of materialised scores, in place: one block a row, bound by bytes.
+// Softmax of materialised scores, in place, bound by bytes.
 //
 //   P_i = exp(S_i - max S_i) / l_i,  LSE_i = max S_i + ln l_i, for the keys that row i sees; else 0
 //
-// HBM: S is read once and P written once for rows of up to `held_elements` a thread times the
-// block's threads; what is longer is read again. Registers: the row. Shared memory: the reductions.
+// HBM: S is read once and P written once for rows of up to `held_vectors` vectors a thread; what is
+// longer is read again. Registers: the row. Shared memory: a block's reductions.
 #pragma once
 
 #include <cfloat>
 
-#include "kernels/blocks/ptx.cuh"
+#include "kernels/naive/row_threads.cuh"
 
 namespace flashbench::kernels {
 
@@ -20,8 +20,7 @@ struct SoftmaxArguments {
   int seq_q, seq_k, shift;
 };
 
-inline constexpr int held_vectors = 4;  // of eight elements, a thread
-inline constexpr int softmax_most_threads = 512;
+using SoftmaxBlock = BlockRow<512>;
 
 FLASHBENCH_INLINE float widen(__half x) {
   return __half2float(x);
@@ -38,23 +37,10 @@ struct Vector {
   };
 };
 
-// Over all threads of the block; `identity` where a warp does not exist.
-template <class F>
-FLASHBENCH_INLINE float block_reduce(float x, float identity, float (&scratch)[32], F f) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x = f(x, __shfl_xor_sync(every_lane, x, step));
-  __syncthreads();  // the last reduction's readers are done
-  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = x;
-  __syncthreads();
-  x = threadIdx.x % 32 < blockDim.x / 32 ? scratch[threadIdx.x % 32] : identity;
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x = f(x, __shfl_xor_sync(every_lane, x, step));
-  return x;
-}
-
-// A row as this thread's share of 16-byte vectors: the first `held_vectors` stay in registers, the
-// rest is read from memory whenever it is visited. f(vector, first column).
-template <class Element>
+// A row as this thread's share of vectors: the first `held_vectors` stay in registers, the rest is
+// read from memory whenever it is visited. What the row does not see reads as -inf.
+// f(vector, its place in the row).
+template <class Element, class Row>
 struct RowShare {
   Vector<Element>* row;
   int end;  // columns that the row sees
@@ -63,71 +49,70 @@ struct RowShare {
   FLASHBENCH_INLINE void load() {
 #pragma unroll
     for (int i = 0; i < held_vectors; ++i)
-      if (at(i) * 8 < end) held[i].bits = row[at(i)].bits;
+      if (at(i) * 8 < end) held[i] = read(at(i));
   }
   template <class F>
   FLASHBENCH_INLINE void visit(F f) {
 #pragma unroll
     for (int i = 0; i < held_vectors; ++i)
-      if (at(i) * 8 < end) f(held[i], at(i) * 8);
-    for (int i = held_vectors; at(i) * 8 < end; ++i) {
-      Vector<Element> vector;
-      vector.bits = row[at(i)].bits;
-      f(vector, at(i) * 8);
-    }
+      if (at(i) * 8 < end) f(held[i], at(i));
+    if constexpr (!Row::holds)
+      for (int i = held_vectors; at(i) * 8 < end; ++i) f(read(at(i)), at(i));
   }
   FLASHBENCH_INLINE static int at(int i) {
-    return threadIdx.x + i * blockDim.x;
+    return Row::index() + i * Row::threads();
+  }
+  FLASHBENCH_INLINE Vector<Element> read(int at) const {
+    Vector<Element> vector;
+    vector.bits = row[at].bits;
+    if (const int seen = end - at * 8; seen < 8) {
+#pragma unroll
+      for (int i = 0; i < 8; ++i)
+        if (i >= seen) vector.x[i] = Element(-INFINITY);
+    }
+    return vector;
   }
 };
 
-template <class Element>
-FLASHBENCH_INLINE void softmax_row(Vector<Element>* row, int end, int seq_k, float* lse,
-                                   float (&scratch)[32]) {
-  RowShare<Element> share{row, end, {}};
+template <class Element, class Row>
+FLASHBENCH_INLINE void softmax_row(Vector<Element>* row, int end, int seq_k, float* lse) {
+  RowShare<Element, Row> share{row, end, {}};
   share.load();
   auto each = [&](auto f) {
-    share.visit([&](const Vector<Element>& vector, int column) {
+    share.visit([&](const Vector<Element>& vector, int) {
 #pragma unroll
-      for (int i = 0; i < 8; ++i)
-        if (column + i < end) f(widen(vector.x[i]));
+      for (int i = 0; i < 8; ++i) f(widen(vector.x[i]));
     });
   };
-  float m = -INFINITY, l = 0;
+  float m = -FLT_MAX, l = 0;  // finite also where the row sees nothing
   each([&](float s) { m = fmaxf(m, s); });
-  m = block_reduce(m, -INFINITY, scratch, [](float a, float b) { return fmaxf(a, b); });
-  const float finite_m = fmaxf(m, -FLT_MAX);
-  each([&](float s) { l += exp2_approximate((s - finite_m) * log2_e); });
-  l = block_reduce(l, 0, scratch, [](float a, float b) { return a + b; });
-  if (lse != nullptr && threadIdx.x == 0) *lse = m + logf(l);
+  m = row_max<Row>(m);
+  each([&](float s) { l += exp2_approximate((s - m) * log2_e); });
+  l = row_sum<Row>(l);
+  if (lse != nullptr && Row::index() == 0) *lse = m + logf(l);
   const float inverse = l == 0 ? 1 : 1 / l;
-  share.visit([&](Vector<Element>& vector, int column) {
+  share.visit([&](const Vector<Element>& vector, int at) {
+    auto weight = [&](int i) {
+      return exp2_approximate((widen(vector.x[i]) - m) * log2_e) * inverse;
+    };
     Vector<Element> p;
 #pragma unroll
-    for (int i = 0; i < 8; i += 2) {
-      auto weight = [&](int j) {
-        return column + j < end
-                   ? exp2_approximate((widen(vector.x[j]) - finite_m) * log2_e) * inverse
-                   : 0;
-      };
-      (&p.bits.x)[i / 2] = pack<Element>(weight(i), weight(i + 1));
-    }
-    row[column / 8].bits = p.bits;
+    for (int i = 0; i < 8; i += 2) (&p.bits.x)[i / 2] = pack<Element>(weight(i), weight(i + 1));
+    row[at].bits = p.bits;
   });
   const int visited = (end + 7) / 8, vectors = (seq_k + 7) / 8;
-  for (int i = visited + threadIdx.x; i < vectors; i += blockDim.x) row[i].bits = {0, 0, 0, 0};
+  for (int i = visited + Row::index(); i < vectors; i += Row::threads()) row[i].bits = {0, 0, 0, 0};
 }
 
-template <class Element>
-__global__ void __launch_bounds__(softmax_most_threads)
+template <class Element, class Row>
+__global__ void __launch_bounds__(Row::most_threads)
     softmax_in_place(const __grid_constant__ SoftmaxArguments args) {
-  __shared__ float scratch[32];
-  for (std::int64_t row = blockIdx.x; row < args.rows; row += gridDim.x) {
+  for (std::int64_t row = Row::first(); row < args.rows; row += Row::step()) {
     const int query = static_cast<int>(row % args.seq_q);
     const int end = min(args.seq_k, max(0, query + 1 + args.shift));
     auto* scores =
         reinterpret_cast<Vector<Element>*>(static_cast<Element*>(args.scores) + row * args.pitch);
-    softmax_row(scores, end, args.seq_k, args.lse ? args.lse + row : nullptr, scratch);
+    softmax_row<Element, Row>(scores, end, args.seq_k, args.lse ? args.lse + row : nullptr);
   }
 }
 

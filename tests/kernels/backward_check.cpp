@@ -1,6 +1,7 @@
 // Every CUDA implementation's backward against the high-precision reference: odd shapes, masks,
 // grouped heads, strides, scales, statistics of each other, repeats. Exit 77 without a GPU.
 //   backward_check [--small] [--impl NAME] [--d 64|128] [--only SECTION] [--seed N]
+//   backward_check --names                             what --impl can name
 //   --small: few cases, for compute-sanitizer. Sections: refusals, costs (these two need no GPU),
 //   shapes, sizes, scales, single, exchange, repeats, heads
 #include <algorithm>
@@ -52,6 +53,8 @@ void sizes(Checks& checks) {
         checks.random(of(1, 4, 1, 777, 1300), Padding::gaps);
         checks.random(of(1, 4, 2, 1300, 400), Padding::bhsd);
         checks.random(of(3, 2, 1, 257, 300), Padding::bhsd);
+        for (std::int64_t keys : {1017, 1024, 1025, 2100})  // naive: rows of a warp, and of a block
+          checks.random(of(1, 3, 3, 41, keys), Padding::bshd);
       }
 }
 
@@ -206,6 +209,11 @@ int answers(const Options& options) {
   return checks.failures;
 }
 
+void print_names() {
+  for (const FlashbenchImplementation* impl : Checks(Options{}, hopper()).implementations())
+    std::printf("%s\n", impl->name);
+}
+
 int main_of(const Options& options) {
   Checks checks(options, this_device());
   checks.section("shapes", shapes);
@@ -228,6 +236,8 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "--small")
       options.small = true;
+    else if (word == "--names")
+      return flashbench::tests::print_names(), 0;
     else if (i + 1 == argc)
       return std::printf("%s: unknown, or without its value\n", argv[i]), 2;
     else if (word == "--impl")

@@ -13,7 +13,8 @@
 namespace flashbench::tests {
 
 struct Suite {
-  FlashbenchDevice device = this_device();
+  std::string only;  // the one implementation that is checked, unless empty
+  FlashbenchDevice device;
   int checks = 0, failures = 0, skipped = 0;
   // One an implementation.
   std::vector<double> worst_ratio = std::vector<double>(kernels::builtin().count);
@@ -28,18 +29,24 @@ struct Suite {
       std::printf("FAIL %-40s %-24s %s\n", what, impl, trouble.c_str());
   }
 
+  // f(implementation, its place among all).
+  template <class F>
+  void each(F f) const {
+    const FlashbenchPlugin& plugin = kernels::builtin();
+    for (uint32_t i = 0; i < plugin.count; ++i)
+      if (only.empty() || only == plugin.implementations[i].name) f(plugin.implementations[i], i);
+  }
+
   // `then` sees the case after each implementation's run.
   void all(const std::string& what, Case& c,
            const std::function<std::string(const Case&, bool naive)>& then = {}) {
-    const FlashbenchPlugin& plugin = kernels::builtin();
-    for (uint32_t i = 0; i < plugin.count; ++i) {
-      const FlashbenchImplementation& impl = plugin.implementations[i];
+    each([&](const FlashbenchImplementation& impl, uint32_t i) {
       Verdict verdict = c.run(impl, device);
       if (verdict.trouble.empty() && then) verdict.trouble = then(c, i == 0);
       worst_ratio[i] = std::max(worst_ratio[i], verdict.ratio);
       worst_lse[i] = std::max(worst_lse[i], verdict.lse);
       report(what.c_str(), impl.name, verdict.trouble);
-    }
+    });
   }
 };
 

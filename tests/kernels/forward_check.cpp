@@ -1,6 +1,7 @@
 // Every CUDA implementation against the high-precision reference: odd shapes, masks, grouped heads,
 // strides, and inputs that have broken attention kernels before. Exit 77 without a GPU.
-//   forward_check [--small | SEED]   --small: few cases, for compute-sanitizer
+//   forward_check [--small] [--impl NAME] [--seed N]     --small: few cases, for compute-sanitizer
+//   forward_check --names                                what --impl can name
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -53,6 +54,8 @@ void shapes(Suite& suite, bool small) {
         random_case(suite, problem(dtype, 1, 4, 1, 777, 1300, d, causal), Padding::gaps);
         random_case(suite, problem(dtype, 1, 2, 2, 300, 300, d, causal), Padding::bshd, 2);
         random_case(suite, problem(dtype, 3, 2, 1, 257, 300, d, causal), Padding::bhsd);
+        for (std::int64_t keys : {1017, 1024, 1025, 2100})  // naive: rows of a warp, and of a block
+          random_case(suite, problem(dtype, 1, 3, 3, 41, keys, d, causal), Padding::bshd);
       }
 }
 
@@ -93,10 +96,11 @@ void huge_scores(Suite& suite) {
     Case wide(problem(FLASHBENCH_BF16, 1, 2, 2, 200, 333, 128, true), Padding::gaps);
     wide.inputs(normal(5, size), normal(6, size), normal(7));
     wide.slack = size < 100 ? 0 : 0.01;
-    const FlashbenchPlugin& plugin = kernels::builtin();
-    for (uint32_t i = 1; i < plugin.count; ++i)  // naive rounds such scores to 16 bits
-      suite.report("normal inputs of size 30 to 1e6", plugin.implementations[i].name,
-                   wide.run(plugin.implementations[i], suite.device).trouble);
+    suite.each([&](const FlashbenchImplementation& impl, uint32_t i) {
+      if (i > 0)  // naive rounds such scores to 16 bits
+        suite.report("normal inputs of size 30 to 1e6", impl.name,
+                     wide.run(impl, suite.device).trouble);
+    });
   }
 }
 
@@ -106,10 +110,11 @@ void scales(Suite& suite, FlashbenchDtype dtype) {
     p.scale = scale;
     Case c(p, Padding::gaps);
     c.inputs(normal(11), normal(12), normal(13));
-    const FlashbenchPlugin& plugin = kernels::builtin();
-    for (uint32_t i = std::fabs(scale) > 1 ? 1 : 0; i < plugin.count; ++i)
-      suite.report(("scale " + std::to_string(scale)).c_str(), plugin.implementations[i].name,
-                   c.run(plugin.implementations[i], suite.device).trouble);
+    suite.each([&](const FlashbenchImplementation& impl, uint32_t i) {
+      if (i > 0 || std::fabs(scale) <= 1)
+        suite.report(("scale " + std::to_string(scale)).c_str(), impl.name,
+                     c.run(impl, suite.device).trouble);
+    });
   }
   FlashbenchProblem p = problem(dtype, 1, 1, 1, 16, 16, 64, true);
   p.scale = 0;
@@ -182,9 +187,7 @@ void reference_holds(Suite& suite) {
 }
 
 void refusals(Suite& suite) {
-  const FlashbenchPlugin& plugin = kernels::builtin();
-  for (uint32_t i = 0; i < plugin.count; ++i) {
-    const FlashbenchImplementation& impl = plugin.implementations[i];
+  suite.each([&](const FlashbenchImplementation& impl, uint32_t i) {
     FlashbenchMessage message{};
     auto refuses = [&](const char* what, FlashbenchProblem p, FlashbenchDevice device) {
       const bool said =
@@ -208,11 +211,15 @@ void refusals(Suite& suite) {
     tight.shared_bytes_per_block = 166912;
     if (i > 0 && impl.supports(&p, &tight, &message) != FLASHBENCH_OK)
       suite.report("an A100's shared memory", impl.name, message.text);
-  }
+  });
 }
 
-int main_of(bool small) {
-  Suite suite;
+void print_names() {
+  Suite{.only = "", .device = {}}.each([](const auto& impl, auto) { std::printf("%s\n", impl.name); });
+}
+
+int main_of(bool small, const std::string& only) {
+  Suite suite{.only = only, .device = this_device()};
   reference_holds(suite);
   refusals(suite);
   shapes(suite, small);
@@ -226,10 +233,10 @@ int main_of(bool small) {
     many_heads(suite);
     long_keys(suite);
   }
-  const FlashbenchPlugin& plugin = kernels::builtin();
-  for (uint32_t i = 0; i < plugin.count; ++i)
-    std::printf("%-24s worst error / comparator's %.2f, worst LSE %.1e\n",
-                plugin.implementations[i].name, suite.worst_ratio[i], suite.worst_lse[i]);
+  suite.each([&](const FlashbenchImplementation& impl, uint32_t i) {
+    std::printf("%-24s worst error / comparator's %.2f, worst LSE %.1e\n", impl.name,
+                suite.worst_ratio[i], suite.worst_lse[i]);
+  });
   std::printf("%d checks, %d failed, %d not built\n", suite.checks, suite.failures, suite.skipped);
   return suite.failures ? 1 : 0;
 }
@@ -238,14 +245,29 @@ int main_of(bool small) {
 }  // namespace flashbench::tests
 
 int main(int argc, char** argv) {
+  bool small = false;
+  std::string only;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--small") {
+      small = true;
+    } else if (word == "--names") {
+      return flashbench::tests::print_names(), 0;
+    } else if (i + 1 < argc && word == "--impl") {
+      only = argv[++i];
+    } else if (i + 1 < argc && word == "--seed") {
+      flashbench::tests::seed += 100003u * static_cast<unsigned>(std::atoi(argv[++i]));
+    } else {
+      return std::printf("%s: unknown, or without its value\n", argv[i]), 2;
+    }
+  }
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
     std::printf("skipped: no GPU\n");
     return 77;
   }
   try {
-    if (argc > 1) flashbench::tests::seed += 100003u * static_cast<unsigned>(std::atoi(argv[1]));
-    return flashbench::tests::main_of(argc > 1 && std::strcmp(argv[1], "--small") == 0);
+    return flashbench::tests::main_of(small, only);
   } catch (const std::exception& error) {
     std::printf("FAIL %s\n", error.what());
     return 1;

@@ -226,7 +226,7 @@ void alignment_is_asked_for(Suite& suite, const FlashbenchImplementation& impl,
 }
 
 int main_of() {
-  Suite suite;
+  Suite suite{.only = "", .device = this_device()};
   const FlashbenchPlugin& plugin = kernels::builtin();
   for (uint32_t i = 0; i < plugin.count; ++i)
     for (const FlashbenchDtype dtype : {FLASHBENCH_FP16, FLASHBENCH_BF16})
