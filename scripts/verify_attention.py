@@ -63,6 +63,13 @@ def score_errors(q, k, scale, causal, offset):
     return 2.0**-23 * abs(scale) * q * seen.max(axis=1, initial=0)
 
 
+def moved_by_scores(lse, top, errors, largest_v):
+    """How far O of each row may move where its scores are off by up to `errors`."""
+    others = 1 - np.exp(top - lse)  # P of all keys but the first; NaN without keys
+    a, grown = np.minimum(others, 0.5), np.minimum(np.expm1(2 * errors), 1e300)
+    return np.where(others > 0, 2 * largest_v * a * (1 - a) * grown / (1 + a * grown), 0)
+
+
 def exponentials(q, k, scale, causal, offset, precision):
     """exp(S - its row's largest), (rows, keys); that largest S and the sum, (rows)."""
     real, _, stored = roundings(precision)

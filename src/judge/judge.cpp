@@ -147,14 +147,14 @@ Judge::Found Judge::compare_run(const Set& set, const Outputs& outputs, std::siz
       outputs.o.read(
           ((block.batch * problem_.seq_q + block.first + row) * problem_.heads + block.head) * d, d,
           o.data() + row * d);
+    const std::int64_t kv_head = block.batch * problem_.kv_heads + set.inputs->kv_head(block.head);
+    const auto errors = set.score_errors[static_cast<std::size_t>(kv_head)]->of(block);
     add(found.o, compare_o(block, references[i], o.data(), d, set.inputs->largest(Tensor::v),
-                           outputs.rounded_scores));
+                           errors, outputs.rounded_scores));
     if (!outputs.lse) continue;
     std::vector<float> lse(static_cast<std::size_t>(block.rows));
     outputs.lse->read((block.batch * problem_.heads + block.head) * problem_.seq_q + block.first,
                       block.rows, lse.data());
-    const std::int64_t kv_head = block.batch * problem_.kv_heads + set.inputs->kv_head(block.head);
-    const auto errors = set.score_errors[static_cast<std::size_t>(kv_head)]->of(block);
     add(found.lse, compare_lse(block, references[i], lse.data(), errors, problem_.dtype,
                                outputs.rounded_scores));
   }
@@ -195,7 +195,7 @@ std::vector<Judge::Found> Judge::compare(Set& set, const Outputs& outputs, const
 void Judge::judge_forward(Set& set, const request::Judge& request, const Tell& tell,
                           reply::Judge& reply) {
   const Outputs outputs = read(request);
-  if (outputs.lse) make_score_errors(set);
+  make_score_errors(set);
   Found sum;
   for (const Found& part : compare(set, outputs, tell)) {
     add(sum.o, part.o);

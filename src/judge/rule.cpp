@@ -62,6 +62,15 @@ bool may_overflow(double got, double wanted, double bound, Dtype dtype) {
   return std::isinf(got) && (got > 0 ? wanted : -wanted) + bound > largest_number(dtype);
 }
 
+// How far O of a row may move where each of its scores is off by up to `error`: docs/judging.md.
+double moved_by_scores(double lse, double top, double error, double largest_v) {
+  const double others = 1 - std::exp(top - lse);  // P of all keys but the first; NaN without keys
+  if (!(others > 0)) return 0;
+  const double a = std::min(others, 0.5), grown = std::expm1(2 * error);
+  const double moved = std::isinf(grown) ? 1 - a : a * (1 - a) * grown / (1 + a * grown);
+  return 2 * largest_v * moved;
+}
+
 void close(Outcome& outcome) {
   outcome.failed_blocks = outcome.misplaced || outcome.ratio > 1 ? 1 : 0;
 }
@@ -69,14 +78,21 @@ void close(Outcome& outcome) {
 }  // namespace
 
 Outcome compare_o(const Block& block, const BlockReference& reference, const float* got,
-                  std::int64_t d, double largest_v, bool rounded_scores) {
+                  std::int64_t d, double largest_v, std::span<const double> score_errors,
+                  bool rounded_scores) {
   Outcome outcome;
   outcome.rows = block.rows;
   const double other =
       rounded_scores ? reference.rounded_scores_error.value() : reference.comparator_error;
-  const double bound = 2 * other + 1e-5 * std::min(1.0, largest_v);
+  const double of_block = 2 * other + 1e-5 * std::min(1.0, largest_v);
+  double bound = 0;
   for (std::int64_t i = 0; i < block.rows * d; ++i) {
     const auto at = [&] { return element(block, i, d); };
+    if (i % d == 0) {
+      const auto row = static_cast<std::size_t>(i / d);
+      bound = std::max(of_block, moved_by_scores(reference.lse[row], reference.top[row],
+                                                 score_errors[row], largest_v));
+    }
     const double wanted = reference.o[static_cast<std::size_t>(i)], value = got[i];
     const bool same = std::isfinite(value) == std::isfinite(wanted);
     if (same && std::isfinite(value)) {

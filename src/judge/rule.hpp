@@ -17,12 +17,13 @@ struct Outcome {
   bool misplaced = false;  // NaN or infinity where it must not be, or the reverse
 };
 
-// got: (rows, d) of the block. `rounded_scores`: the implementation keeps S in memory in the dtype,
-// so that the comparator that does so too is its measure (BlockReference::rounded_scores_error).
+// got: (rows, d) of the block. `score_errors`: what each row's scores may be off by in fp32
+// (score_errors.hpp); a row's O may be off by what that moves. `rounded_scores`: the implementation
+// keeps S in memory in the dtype, so that the comparator that does so too is its measure
+// (BlockReference::rounded_scores_error).
 Outcome compare_o(const Block&, const BlockReference&, const float* got, std::int64_t d,
-                  double largest_v, bool rounded_scores);
-// `score_errors`: what each row's scores may be off by in fp32 (score_errors.hpp). `rounded_scores`
-// allows one unit of the dtype at the size of the scores.
+                  double largest_v, std::span<const double> score_errors, bool rounded_scores);
+// `rounded_scores` allows one unit of the dtype at the size of the scores.
 Outcome compare_lse(const Block&, const BlockReference&, const float* got,
                     std::span<const double> score_errors, Dtype, bool rounded_scores);
 // Gradients: three times the comparator's error, which counts as `least` at the least. A block is

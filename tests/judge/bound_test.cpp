@@ -8,6 +8,7 @@
 #include "judge/comparator.hpp"
 #include "judge/emulated_kernel.hpp"
 #include "judge/rule.hpp"
+#include "judge/score_errors.hpp"
 
 namespace flashbench::judge {
 namespace {
@@ -80,7 +81,7 @@ class Trial {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       const auto o = kernel.attend(inputs_, 0, 0, blocks_[i].first, blocks_[i].rows);
       add(sum, compare_o(blocks_[i], references[i], o.data(), d, inputs_.largest(Tensor::v),
-                         rounded_scores));
+                         ScoreErrors(inputs_, 0, 0).of(blocks_[i]), rounded_scores));
     }
     return sum.misplaced ? INFINITY : sum.ratio;
   }
@@ -159,8 +160,9 @@ class FewKeys : public ::testing::TestWithParam<Unlucky> {
     const Block block{batch, 0, 0, problem_.seq_q};
     const auto references = cpu_reference()->forward(*inputs_, std::span(&block, 1));
     const auto o = kernel.attend(*inputs_, batch, 0, 0, problem_.seq_q);
-    const Outcome outcome = compare_o(block, references[0], o.data(), problem_.head_dim,
-                                      inputs_->largest(Tensor::v), false);
+    const Outcome outcome =
+        compare_o(block, references[0], o.data(), problem_.head_dim, inputs_->largest(Tensor::v),
+                  ScoreErrors(*inputs_, batch, 0).of(block), false);
     return outcome.failed_blocks == 0;
   }
   // P of a key in a row.

@@ -215,7 +215,8 @@ void refusals(Suite& suite) {
 }
 
 void print_names() {
-  Suite{.only = "", .device = {}}.each([](const auto& impl, auto) { std::printf("%s\n", impl.name); });
+  Suite{.only = "", .device = {}}.each(
+      [](const auto& impl, auto) { std::printf("%s\n", impl.name); });
 }
 
 int main_of(bool small, const std::string& only) {

@@ -78,6 +78,25 @@ TEST_F(Verify, AgreesWithTheJudge) {
   EXPECT_EQ(verify("/nowhere"), 2);
 }
 
+TEST_F(Verify, AllowsWhatRoundingsOfLargeScoresMove) {
+  Peer peer([](int end) {
+    CpuBackend backend;
+    return serve(kernels::builtin(), {}, backend, end);
+  });
+  peer.ok<reply::Hello>(request::Hello{"cpu"});
+  Problem problem;
+  problem.batch = 3;
+  problem.heads = problem.kv_heads = 5;
+  problem.seq_q = 129;
+  problem.seq_k = 257;
+  problem.head_dim = 112;
+  problem.dtype = Dtype::fp32;
+  problem.scale = 20;
+  peer.ok<reply::Prepare>(request::Prepare{problem, Pass::fwd, {{5, ""}}});
+  peer.ok<reply::Output>(request::Output{"naive", Pass::fwd, 0, folder_ / "naive", "", true});
+  EXPECT_EQ(verify(folder_.path()), 0);
+}
+
 TEST_F(Verify, FailsAFolderThatIsNotWholeAndGoesOn) {
   Peer peer([](int end) {
     CpuBackend backend;
